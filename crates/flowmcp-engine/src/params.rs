@@ -200,7 +200,7 @@ mod tests {
              to allow it, list both domains for KEY in the configuration"
         );
         assert_eq!(params.bind("OTHER", "evil.test"), Ok(()));
-        assert_eq!(params.bind("KEY", "10.0.0.1").is_err(), true);
+        assert!(params.bind("KEY", "10.0.0.1").is_err());
         assert!(matches!(params.bind("NEW", "{{X}}.com"), Err(BindError::OpenDomain { .. })));
     }
 

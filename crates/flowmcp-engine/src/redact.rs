@@ -1,7 +1,7 @@
 //! Takes server values out of everything that leaves the process: results, errors and log lines.
 //!
 //! An upstream may echo a key as it is, in a link, inside JSON or as part of a basic-auth header. So every value is
-//! searched for in all the forms of [`forms`], in one Aho-Corasick pass (semantics.md, section 7).
+//! searched for in all the forms of `redact/forms.rs`, in one Aho-Corasick pass (semantics.md, section 7).
 
 mod forms;
 

@@ -1,5 +1,7 @@
 //! The response cases of the project's case list, by their names there (`resp-01` and so on).
 
+use std::sync::LazyLock;
+
 use flowmcp_plugin::Secret;
 use proptest::strategy::Strategy;
 use serde_json::json;
@@ -8,9 +10,7 @@ use super::*;
 
 const KEY: &str = "a+b/c==xyz";
 
-fn redactor() -> Redactor {
-    Redactor::new([("DEMO_KEY", &Secret::new(KEY))])
-}
+static REDACTOR: LazyLock<Redactor> = LazyLock::new(|| Redactor::new([("DEMO_KEY", &Secret::new(KEY))]));
 
 fn response(status: u16, content_type: Option<&str>, body: impl Into<Bytes>) -> Response {
     let mut headers = vec![("set-cookie".to_owned(), "session=hidden".to_owned())];
@@ -31,7 +31,7 @@ impl Setting<'_> {
         let mut limits = Limits::default();
         limits.content_bytes = self.content_bytes.unwrap_or(limits.content_bytes);
         run(&OutputContext {
-            redactor: &redactor(),
+            redactor: &REDACTOR,
             limits: &limits,
             declared_mime_type: self.declared,
             uri: "flowmcp://demo/tool/get/result",
