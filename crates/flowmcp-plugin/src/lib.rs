@@ -23,8 +23,9 @@ mod secret;
 mod transport;
 
 pub use sandbox::{
-    FetchRequest, FetchResult, Handlers, Hook, LogLevel, Sandbox, SandboxError, SandboxHost, SandboxLimits,
-    SandboxSource, Ticket,
+    ContextLife, DerivedEncoding, DerivedToken, FetchRequest, FetchResult, Handlers, Hook, HookCall,
+    HookOutput, HookValue, LogLevel, NetworkGrant, Sandbox, SandboxError, SandboxHost, SandboxLimits,
+    SandboxProgram, SandboxSettings, SandboxSource, Ticket,
 };
 pub use secret::Secret;
 pub use transport::{

@@ -1,10 +1,14 @@
-//! Where handlers run: a [`Sandbox`] loads a schema's handlers, [`Handlers`] calls one hook of one tool.
+//! Where handlers run: a [`Sandbox`] compiles and loads a schema's handlers, [`Handlers`] calls one hook of one tool.
 //!
-//! The trait is synchronous and single-threaded, because a sandbox runs in a worker process that does one job at a
+//! The traits are synchronous and single-threaded, because a sandbox runs in a worker process that does one job at a
 //! time; a `fetch` of a handler becomes a [`Ticket`] that the host answers, so several can be in flight.
+//!
+//! Compiling and running are apart, because they happen in different processes: source text is compiled by a worker
+//! that runs nothing else, and what it gives is kept by the host and loaded by others.
 
 use std::{
     fmt,
+    rc::Rc,
     time::{Duration, Instant},
 };
 
@@ -17,42 +21,157 @@ pub trait Sandbox {
     /// File extensions whose handlers it runs, without the dot (`mjs`).
     fn extensions(&self) -> &'static [&'static str];
 
-    /// Compiles a schema's handlers and gives access to their hooks.
+    /// Touches whatever a confined process can no longer open (time zone, locale). Called once, before confinement.
+    fn warm_up(&self) {}
+
+    /// Compiles a schema's handlers without running any of them. What comes back is for [`Sandbox::load`] only.
     ///
     /// # Errors
-    /// [`SandboxError`] when the source does not compile or a limit was reached.
+    /// [`SandboxError::Compile`] when the source is wrong, others when a limit was reached.
+    fn compile(&self, source: &SandboxSource<'_>, limits: SandboxLimits) -> Result<Bytes, SandboxError>;
+
+    /// Gives access to compiled handlers; nothing of them runs before the first call.
+    ///
+    /// # Errors
+    /// [`SandboxError`] when the code is not what [`Sandbox::compile`] gave.
     fn load(
         &self,
-        source: &SandboxSource<'_>,
-        limits: SandboxLimits,
-        host: std::rc::Rc<dyn SandboxHost>,
+        program: &SandboxProgram<'_>,
+        settings: SandboxSettings,
+        host: Rc<dyn SandboxHost>,
     ) -> Result<Box<dyn Handlers>, SandboxError>;
 }
 
 /// The handlers of one schema file.
 pub trait Handlers {
-    /// Calls one hook of one tool. Input and output are JSON text; the shapes are those of semantics.md, section 6.
+    /// Calls one hook of one tool.
     ///
     /// # Errors
-    /// [`SandboxError`] when the hook threw, returned nothing that JSON can hold, or reached a limit.
-    fn call(
-        &mut self,
-        tool: &str,
-        hook: Hook,
-        input: &str,
-        deadline: Instant,
-    ) -> Result<String, SandboxError>;
+    /// [`SandboxError`] when the hook threw, returned what JSON cannot hold, or reached a limit.
+    fn call(&mut self, call: &HookCall<'_>) -> Result<HookOutput, SandboxError>;
+
+    /// Runs the factory and lists the hooks it gives, in the order of its keys.
+    ///
+    /// # Errors
+    /// As for [`Handlers::call`].
+    fn hooks(&mut self, deadline: Instant) -> Result<Vec<(String, Vec<Hook>)>, SandboxError>;
+
+    /// Does in advance, while nobody waits, what the next call would begin with. Runs nothing of the handlers.
+    fn prepare(&mut self) {}
+
+    /// True once a limit was reached: this value, and best its process, must not be used again.
+    fn is_spent(&self) -> bool;
 }
 
-/// What a sandbox loads.
+/// What a sandbox compiles.
 #[derive(Debug, Clone, Copy)]
 pub struct SandboxSource<'a> {
     /// Path of the schema inside its pack, for error texts.
     pub path: &'a str,
     /// Whole text of the file.
     pub text: &'a str,
-    /// Shared lists as one JSON object, keyed by list name; handlers see them frozen.
+    /// Libraries that the handlers may use: name and text of a module whose default export is the library.
+    pub libraries: &'a [(String, String)],
+}
+
+/// What a sandbox loads.
+#[derive(Debug, Clone, Copy)]
+pub struct SandboxProgram<'a> {
+    /// Path of the schema inside its pack, for error texts.
+    pub path: &'a str,
+    /// What [`Sandbox::compile`] gave. Nothing else is safe to load: compiled code is not verified.
+    pub code: &'a [u8],
+    /// Shared lists as one JSON object, keyed by list name; handlers see them frozen. Empty text means none.
     pub shared_lists: &'a str,
+}
+
+/// What a pack's handlers may do and use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct SandboxSettings {
+    /// Limits of each call.
+    pub limits: SandboxLimits,
+    /// Whether requests and timers exist.
+    pub network: NetworkGrant,
+    /// How long a context lives.
+    pub context: ContextLife,
+}
+
+/// Whether handlers can make requests themselves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum NetworkGrant {
+    /// `fetch` and timers do not exist.
+    #[default]
+    Refused,
+    /// `fetch` and timers exist; the host decides on each request.
+    Granted,
+}
+
+/// How long a handler's global state lives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ContextLife {
+    /// A fresh context for each hook call.
+    #[default]
+    Call,
+    /// One context with frozen intrinsics for all calls of a schema.
+    Schema,
+}
+
+/// One call of one hook. Input shapes are those of semantics.md, section 6, with what the host need not say twice left out.
+#[derive(Debug, Clone, Copy)]
+pub struct HookCall<'a> {
+    /// Tool, as the schema names it.
+    pub tool: &'a str,
+    /// Hook.
+    pub hook: Hook,
+    /// The argument as one JSON object. For `postRequest`, a `struct` without `data` gets `response` as its `data`; for
+    /// `postProcess`, `data` is the upstream's JSON (or a string with its raw text), and a missing `response` is `data`.
+    pub input: &'a str,
+    /// Tokens that stand for secrets in `input`; base64 of text that holds one becomes a [`DerivedToken`].
+    pub tokens: &'a [String],
+    /// When the whole call must have ended.
+    pub deadline: Instant,
+}
+
+/// What a hook gave.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HookOutput {
+    /// The result.
+    pub value: HookValue,
+    /// The input object's state after the call, as JSON, when the hook returned nothing (it may have edited in place).
+    pub edited: Option<String>,
+    /// Tokens that the hook made out of those in its input.
+    pub derived: Vec<DerivedToken>,
+}
+
+/// A hook's result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum HookValue {
+    /// The handlers have no such tool or hook.
+    Absent,
+    /// The hook returned nothing.
+    Undefined,
+    /// JSON text.
+    Json(String),
+}
+
+/// A token that stands for the base64 form of text with another token in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DerivedToken {
+    /// The new token: letters and digits.
+    pub token: String,
+    /// The encoding it stands for.
+    pub encoding: DerivedEncoding,
+    /// The bytes to encode, once the tokens in them are replaced.
+    pub text: Bytes,
+}
+
+/// How a derived token's text is encoded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DerivedEncoding {
+    /// Base64 with padding (RFC 4648, section 4).
+    Base64,
+    /// Base64 for URLs, without padding (RFC 4648, section 5).
+    Base64Url,
 }
 
 /// What the host does for a running handler.
@@ -63,8 +182,9 @@ pub trait SandboxHost {
     /// The refusal, in words for the handler's author.
     fn start(&self, request: FetchRequest) -> Result<Ticket, String>;
 
-    /// Waits until one of the started requests has ended; `None` when none is outstanding.
-    fn wait(&self) -> Option<(Ticket, Result<FetchResult, String>)>;
+    /// Waits until one of the started requests has ended, or until the given moment; `None` when that came first or
+    /// none is outstanding. Time spent here is not the handler's CPU time.
+    fn wait(&self, until: Option<Instant>) -> Option<(Ticket, Result<FetchResult, String>)>;
 
     /// Takes one line that the handler logged.
     fn log(&self, level: LogLevel, line: &str);
