@@ -155,7 +155,9 @@ impl ZType {
             | (Primitive::Boolean, Value::Bool(_))
             | (Primitive::Object, Value::Object(_))
             | (Primitive::Array, Value::Array(_)) => Ok(as_is()),
-            (Primitive::String, Value::Number(number)) => Ok(from(Value::String(js_number(number).into_owned()), "number")),
+            (Primitive::String, Value::Number(number)) => {
+                Ok(from(Value::String(js_number(number).into_owned()), "number"))
+            }
             (Primitive::Number, Value::Number(number)) => canonical(number)
                 .map(|number| Coerced { value: Value::Number(number), from: None })
                 .ok_or_else(|| self.wrong_type(value)),
@@ -167,14 +169,17 @@ impl ZType {
             }
             (Primitive::Array | Primitive::Object, Value::String(text)) => {
                 match (serde_json::from_str(text), &self.primitive) {
-                    (Ok(parsed @ Value::Array(_)), Primitive::Array) | (Ok(parsed @ Value::Object(_)), Primitive::Object) => {
-                        Ok(from(parsed, "string"))
-                    }
+                    (Ok(parsed @ Value::Array(_)), Primitive::Array)
+                    | (Ok(parsed @ Value::Object(_)), Primitive::Object) => Ok(from(parsed, "string")),
                     _ => Err(self.wrong_type(value)),
                 }
             }
             (Primitive::Enum(members), Value::String(text)) => {
-                if is_member(members, text) { Ok(as_is()) } else { Err(not_a_member(members, value)) }
+                if is_member(members, text) {
+                    Ok(as_is())
+                } else {
+                    Err(not_a_member(members, value))
+                }
             }
             (Primitive::Enum(members), Value::Number(number)) => {
                 let text = js_number(number);
@@ -184,7 +189,9 @@ impl ZType {
                     Err(not_a_member(members, value))
                 }
             }
-            (Primitive::Enum(members), Value::Bool(flag)) if is_member(members, if *flag { "true" } else { "false" }) => {
+            (Primitive::Enum(members), Value::Bool(flag))
+                if is_member(members, if *flag { "true" } else { "false" }) =>
+            {
                 Ok(from(Value::String(flag.to_string()), "boolean"))
             }
             (Primitive::Enum(members), _) => Err(not_a_member(members, value)),
@@ -214,7 +221,10 @@ impl ZType {
         if let (Some(pattern), Value::String(text)) = (&self.pattern, value)
             && !pattern.is_match(text)
         {
-            return Err(Mismatch::Pattern { pattern: pattern.source().to_owned(), found: Shown(value).to_string() });
+            return Err(Mismatch::Pattern {
+                pattern: pattern.source().to_owned(),
+                found: Shown(value).to_string(),
+            });
         }
         Ok(())
     }

@@ -170,7 +170,10 @@ impl ZType {
                 return Ok("values");
             }
             other => {
-                return Err(OptionFault::Unknown { found: other.to_owned(), nearest: nearest(other, &OPTIONS) });
+                return Err(OptionFault::Unknown {
+                    found: other.to_owned(),
+                    nearest: nearest(other, &OPTIONS),
+                });
             }
         }
         Ok(OPTIONS.iter().find(|known| **known == name).copied().unwrap_or("values"))
@@ -194,8 +197,12 @@ impl ZType {
         let bare = text.trim();
         let value = match &self.primitive {
             Primitive::String => Value::String(unquoted(bare).to_owned()),
-            Primitive::Enum(_) | Primitive::Number | Primitive::Boolean if bare.is_empty() => return Ok(None),
-            Primitive::Enum(_) | Primitive::Number | Primitive::Boolean => Value::String(unquoted(bare).to_owned()),
+            Primitive::Enum(_) | Primitive::Number | Primitive::Boolean if bare.is_empty() => {
+                return Ok(None);
+            }
+            Primitive::Enum(_) | Primitive::Number | Primitive::Boolean => {
+                Value::String(unquoted(bare).to_owned())
+            }
             Primitive::Array if bare.is_empty() => return Ok(None),
             Primitive::Array if !bare.starts_with('[') => {
                 bare.split(',').map(|item| Value::String(unquoted(item.trim()).to_owned())).collect()
@@ -244,7 +251,8 @@ fn members(text: &str) -> Vec<Member> {
 }
 
 fn list_member(reference: &str) -> Member {
-    let (list, field) = reference.split_once(':').map_or((reference, None), |(list, field)| (list, Some(field)));
+    let (list, field) =
+        reference.split_once(':').map_or((reference, None), |(list, field)| (list, Some(field)));
     Member::List { list: list.trim().into(), field: field.map(|field| field.trim().into()) }
 }
 
@@ -313,7 +321,9 @@ fn end_of_arguments(text: &str) -> Option<usize> {
             ')' if depth > 0 => depth -= 1,
             ')' => {
                 let rest = text[at + 1..].trim_start_matches([',', ' ', '\t', '\n', '\r']);
-                let another = OPTIONS.iter().any(|name| rest.strip_prefix(name).is_some_and(|rest| rest.starts_with('(')));
+                let another = OPTIONS
+                    .iter()
+                    .any(|name| rest.strip_prefix(name).is_some_and(|rest| rest.starts_with('(')));
                 if rest.is_empty() || another {
                     return Some(at);
                 }
@@ -326,7 +336,12 @@ fn end_of_arguments(text: &str) -> Option<usize> {
 }
 
 fn nearest(name: &str, known: &[&'static str]) -> Option<&'static str> {
-    known.iter().map(|other| (strsim::damerau_levenshtein(name, other), *other)).filter(|(d, _)| *d <= 2).min().map(|(_, other)| other)
+    known
+        .iter()
+        .map(|other| (strsim::damerau_levenshtein(name, other), *other))
+        .filter(|(d, _)| *d <= 2)
+        .min()
+        .map(|(_, other)| other)
 }
 
 #[cfg(test)]
@@ -338,7 +353,9 @@ mod tests {
         match ZType::parse(primitive, options) {
             Ok((z, without_effect)) => {
                 let members = match &z.primitive {
-                    Primitive::Enum(members) => format!("{members:?}").replace("Value(", "(").replace("List ", ""),
+                    Primitive::Enum(members) => {
+                        format!("{members:?}").replace("Value(", "(").replace("List ", "")
+                    }
                     _ => String::new(),
                 };
                 let mut text = format!("{}{members}", z.primitive.name());

@@ -1,0 +1,221 @@
+//! Text in, [`Document`] out: parses a file and evaluates its literal data. No code of the file ever runs.
+
+mod evaluate;
+mod nesting;
+
+use std::sync::Mutex;
+
+use oxc_allocator::Allocator;
+use oxc_ast::ast::{BindingPattern, Declaration, Expression, Program, Statement, VariableDeclarationKind};
+use oxc_parser::Parser;
+use oxc_span::SourceType;
+
+use crate::{Code, Diagnostic, Document, DocumentKind, Node, SourceFile, Span, Value, facts};
+use evaluate::Evaluator;
+
+/// What reading a file gave. Without a document, the findings say why.
+#[derive(Debug, Clone)]
+pub struct Read {
+    /// The file's data and facts; `None` when there is no data to work with.
+    pub document: Option<Document>,
+    /// Everything that is wrong with the file at this stage.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// The file is not JavaScript, or nested too deeply.
+pub const SYNTAX: Code = Code("VAL000");
+/// The file has no export that FlowMCP knows.
+pub const NO_EXPORT: Code = Code("VAL001");
+/// Data that is not a literal.
+pub const NOT_LITERAL: Code = Code("SEC017");
+/// Format 1.2, which needs `migrate`.
+pub const LEGACY: Code = Code("VAL019");
+
+/// Virtual stack of a reading thread. The parser recurses with the nesting of its input, and `nesting::check` bounds
+/// that; untouched stack costs no memory.
+const STACK_BYTES: usize = 1 << 30;
+
+/// Reads one file, on a thread whose stack fits the deepest input that is accepted.
+///
+/// ```
+/// let file = flowmcp_spec::SourceFile::new("ping.mjs", "export const main = { namespace: 'coingecko' }");
+/// let read = flowmcp_spec::read(&file);
+/// let document = read.document.expect("it is literal");
+/// assert_eq!(document.root.get("namespace").and_then(|node| node.as_str()), Some("coingecko"));
+/// ```
+pub fn read(file: &SourceFile) -> Read {
+    let read = read_all(std::slice::from_ref(file), 1, |_, read| read).pop();
+    read.unwrap_or_else(|| Read { document: None, diagnostics: Vec::new() })
+}
+
+/// Reads many files on `threads` threads and hands each result to `then`, in any order, there and then; the results
+/// of `then` come back in the files' order.
+pub fn read_all<T: Send>(
+    files: &[SourceFile],
+    threads: usize,
+    then: impl Fn(usize, Read) -> T + Sync,
+) -> Vec<T> {
+    let next = std::sync::atomic::AtomicUsize::new(0);
+    let done: Mutex<Vec<(usize, T)>> = Mutex::new(Vec::with_capacity(files.len()));
+    let work = || {
+        let mut allocator = Allocator::default();
+        loop {
+            let index = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            let Some(file) = files.get(index) else { break };
+            let result = then(index, read_here(file, &allocator));
+            allocator.reset();
+            done.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((index, result));
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..threads.clamp(1, files.len().max(1)) {
+            let builder = std::thread::Builder::new().name("read".into()).stack_size(STACK_BYTES);
+            if let Err(error) = builder.spawn_scoped(scope, work) {
+                // Without address space for a stack nothing can be read safely; the caller sees missing results.
+                panic!("cannot start a reading thread: {error}");
+            }
+        }
+    });
+    let mut done = done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    done.sort_by_key(|(index, _)| *index);
+    done.into_iter().map(|(_, result)| result).collect()
+}
+
+fn read_here(file: &SourceFile, allocator: &Allocator) -> Read {
+    let failed = |diagnostic| Read { document: None, diagnostics: vec![diagnostic] };
+    if let Err(diagnostic) = nesting::check(&file.text) {
+        return failed(diagnostic);
+    }
+    let parsed = Parser::new(allocator, &file.text, SourceType::mjs()).parse();
+    if let Some(error) = parsed.diagnostics.iter().next() {
+        let span = error.labels.first().map(|label| {
+            let start = u32::try_from(label.offset()).unwrap_or(u32::MAX);
+            Span { start, end: start.saturating_add(u32::try_from(label.len()).unwrap_or(0)) }
+        });
+        let mut diagnostic =
+            Diagnostic::error(SYNTAX, "file", format!("is not valid JavaScript: {}", error.message));
+        diagnostic.span = span;
+        diagnostic.help = error.help.as_ref().map(ToString::to_string);
+        return failed(diagnostic);
+    }
+    let exports = Exports::of(&parsed.program);
+    let Some((kind, expression)) = exports.data() else {
+        let found = exports.names();
+        let message = if found.is_empty() {
+            "exports nothing that FlowMCP knows".to_owned()
+        } else {
+            format!("exports nothing that FlowMCP knows (found {})", found.join(", "))
+        };
+        return failed(
+            Diagnostic::error(NO_EXPORT, "file", message)
+                .help("a schema needs `export const main = { … }`; lists export `list`, skills `skill`"),
+        );
+    };
+    if kind == DocumentKind::Legacy {
+        return failed(
+            Diagnostic::error(LEGACY, "schema", "is a schema of format 1.2, which is not served")
+                .at(Span::of(oxc_span::GetSpan::span(expression)))
+                .help("convert it to format 3 (`export const main`)"),
+        );
+    }
+    let mut evaluator = Evaluator::new(&parsed.program);
+    let root = evaluator.evaluate(expression, kind.export());
+    let content = exports.get("content").and_then(|expression| evaluator.evaluate(expression, "content"));
+    let mut diagnostics = evaluator.into_diagnostics();
+    let Some(root) = root else { return Read { document: None, diagnostics } };
+    let kind = if kind == DocumentKind::Schema && is_agent(&root) { DocumentKind::Agent } else { kind };
+    if !matches!(root.value, Value::Object(_)) && kind != DocumentKind::Prompt {
+        diagnostics.push(
+            Diagnostic::error(
+                Code("VAL002"),
+                kind.export(),
+                format!("must be an object (found {})", root.shown()),
+            )
+            .at(root.span),
+        );
+        return Read { document: None, diagnostics };
+    }
+    let code = facts::survey(&parsed.program);
+    Read { document: Some(Document { kind, root, content, code }), diagnostics }
+}
+
+/// Older agent manifests export `main` like schemas do; only they have a system prompt.
+fn is_agent(main: &Node) -> bool {
+    main.get("systemPrompt").is_some() && main.get("root").is_none() && main.get("namespace").is_none()
+}
+
+/// The named exports of a module, by name, with their initialisers.
+struct Exports<'p>(Vec<(&'p str, Option<&'p Expression<'p>>)>);
+
+impl<'p> Exports<'p> {
+    fn of(program: &'p Program<'p>) -> Self {
+        let mut found = Vec::new();
+        for statement in &program.body {
+            match statement {
+                Statement::ExportDeclaration(export) => match &export.declaration {
+                    Declaration::VariableDeclaration(variables) => {
+                        for declarator in &variables.declarations {
+                            if let BindingPattern::BindingIdentifier(name) = &declarator.id {
+                                found.push((name.name.as_str(), declarator.init.as_ref()));
+                            }
+                        }
+                    }
+                    Declaration::FunctionDeclaration(function) => {
+                        if let Some(name) = &function.id {
+                            found.push((name.name.as_str(), None));
+                        }
+                    }
+                    _ => {}
+                },
+                Statement::ExportNamedDeclaration(export) => {
+                    for specifier in &export.specifiers {
+                        let local = specifier.local.name();
+                        let value = constants(program).find(|(name, _)| *name == local.as_str());
+                        found.push((specifier.exported.name().as_str(), value.map(|(_, init)| init)));
+                    }
+                }
+                _ => {}
+            }
+        }
+        Exports(found)
+    }
+
+    fn get(&self, name: &str) -> Option<&'p Expression<'p>> {
+        self.0.iter().find(|(export, _)| *export == name).and_then(|(_, value)| *value)
+    }
+
+    fn names(&self) -> Vec<&'p str> {
+        self.0.iter().map(|(name, _)| *name).collect()
+    }
+
+    /// The export that decides the kind, in order of precedence.
+    fn data(&self) -> Option<(DocumentKind, &'p Expression<'p>)> {
+        use DocumentKind::{Agent, Legacy, List, Prompt, Schema, Skill};
+        let by_export = [Schema, List, Skill, Prompt, Agent, Legacy];
+        by_export
+            .into_iter()
+            .find_map(|kind| self.get(kind.export()).map(|value| (kind, value)))
+            .or_else(|| self.get("content").map(|value| (Prompt, value)))
+    }
+}
+
+/// Module-level `const` names with their initialisers, exported or not.
+fn constants<'p>(program: &'p Program<'p>) -> impl Iterator<Item = (&'p str, &'p Expression<'p>)> {
+    program
+        .body
+        .iter()
+        .filter_map(|statement| match statement {
+            Statement::VariableDeclaration(variables) => Some(&**variables),
+            Statement::ExportDeclaration(export) => match &export.declaration {
+                Declaration::VariableDeclaration(variables) => Some(&**variables),
+                _ => None,
+            },
+            _ => None,
+        })
+        .filter(|variables| variables.kind == VariableDeclarationKind::Const)
+        .flat_map(|variables| &variables.declarations)
+        .filter_map(|declarator| match (&declarator.id, &declarator.init) {
+            (BindingPattern::BindingIdentifier(name), Some(init)) => Some((name.name.as_str(), init)),
+            _ => None,
+        })
+}

@@ -1,0 +1,352 @@
+//! Refuses text whose nesting would overflow the parser's stack. The parser recurses once for each open bracket and
+//! once for each token of an unbroken expression (`!!!!x`, `a=>a=>a`, `1+1+1`), so both are counted before it runs.
+//!
+//! The count must never be too low, so strings, templates, comments and regular expressions are told apart exactly;
+//! where that takes a full parser (a `/` behind a `}`), the text is refused.
+
+use crate::{Diagnostic, Span, read::SYNTAX};
+
+/// Open brackets at one place. Ordinary files stay below 40.
+const MAX_BRACKETS: usize = 1_000;
+
+/// Tokens since the last `,` or `;` of their bracket, summed over all open brackets. Ordinary files stay below 2,000.
+const MAX_TOKENS: usize = 20_000;
+
+/// Words behind which a `/` opens a regular expression.
+const BEFORE_OPERAND: [&str; 16] = [
+    "return",
+    "typeof",
+    "instanceof",
+    "in",
+    "new",
+    "delete",
+    "void",
+    "throw",
+    "case",
+    "do",
+    "else",
+    "await",
+    "yield",
+    "default",
+    "extends",
+    "export",
+];
+
+/// Words whose parentheses a statement follows, which may begin with a regular expression.
+const BEFORE_CONDITION: [&str; 4] = ["if", "while", "for", "with"];
+
+/// What the last token says about a following `/`.
+#[derive(Clone, Copy, PartialEq)]
+enum Slash {
+    Divides,
+    OpensRegex,
+    Ambiguous,
+}
+
+/// One open bracket, or the file itself.
+struct Level {
+    /// Tokens since the last `,` or `;`.
+    tokens: usize,
+    /// `else` nests the statements on both sides of a `;`, so these are never forgotten.
+    elses: usize,
+    kind: Opened,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Opened {
+    Bracket,
+    Condition,
+    Brace,
+    Placeholder,
+}
+
+pub(super) fn check(text: &str) -> Result<(), Diagnostic> {
+    let mut scan = Scan {
+        bytes: text.as_bytes(),
+        at: 0,
+        levels: vec![Level { tokens: 0, elses: 0, kind: Opened::Brace }],
+        tokens: 0,
+        slash: Slash::OpensRegex,
+        condition: false,
+    };
+    if text.starts_with("#!") {
+        scan.skip_past(b"\n");
+    }
+    while scan.at < scan.bytes.len() {
+        let start = scan.at;
+        let refused = if let Err(reason) = scan.token() {
+            Some(reason)
+        } else if scan.levels.len() > MAX_BRACKETS {
+            Some("nests brackets too deeply to be read safely")
+        } else if scan.tokens > MAX_TOKENS {
+            Some("has an expression too long to be read safely")
+        } else {
+            None
+        };
+        if let Some(reason) = refused {
+            let start = u32::try_from(start).unwrap_or(u32::MAX);
+            return Err(
+                Diagnostic::error(SYNTAX, "file", reason).at(Span { start, end: start.saturating_add(1) })
+            );
+        }
+    }
+    Ok(())
+}
+
+struct Scan<'t> {
+    bytes: &'t [u8],
+    at: usize,
+    levels: Vec<Level>,
+    /// Sum of all levels' counters.
+    tokens: usize,
+    slash: Slash,
+    /// The last word was one of [`BEFORE_CONDITION`].
+    condition: bool,
+}
+
+impl Scan<'_> {
+    fn peek(&self, ahead: usize) -> Option<u8> {
+        self.bytes.get(self.at + ahead).copied()
+    }
+
+    /// Takes one token, or one stretch of space or comment.
+    fn token(&mut self) -> Result<(), &'static str> {
+        let Some(byte) = self.peek(0) else { return Ok(()) };
+        if byte.is_ascii_whitespace() {
+            self.at += 1;
+            return Ok(());
+        }
+        match (byte, self.peek(1)) {
+            (b'/', Some(b'/')) => {
+                self.skip_past(b"\n");
+                return Ok(());
+            }
+            (b'/', Some(b'*')) => {
+                self.at += 2;
+                self.skip_past(b"*/");
+                return Ok(());
+            }
+            _ => {}
+        }
+        let condition = std::mem::take(&mut self.condition);
+        match byte {
+            b'\'' | b'"' => {
+                self.count();
+                self.string(byte);
+                self.slash = Slash::Divides;
+            }
+            b'`' => {
+                self.count();
+                self.at += 1;
+                self.template();
+            }
+            b'(' => self.open(if condition { Opened::Condition } else { Opened::Bracket }),
+            b'[' => self.open(Opened::Bracket),
+            b'{' => self.open(Opened::Brace),
+            b')' | b']' | b'}' => self.close(),
+            b',' | b';' => {
+                self.at += 1;
+                self.slash = Slash::OpensRegex;
+                if let Some(level) = self.levels.last_mut() {
+                    self.tokens -= level.tokens - level.elses;
+                    level.tokens = level.elses;
+                }
+            }
+            b'/' => match self.slash {
+                Slash::Ambiguous => {
+                    return Err(
+                        "has a `/` that cannot be told from a regular expression: put it in parentheses",
+                    );
+                }
+                Slash::OpensRegex => {
+                    self.count();
+                    self.regex();
+                    self.slash = Slash::Divides;
+                }
+                Slash::Divides => self.punctuation(),
+            },
+            byte if is_word(byte) => self.word(),
+            _ => self.punctuation(),
+        }
+        Ok(())
+    }
+
+    fn count(&mut self) {
+        self.tokens += 1;
+        if let Some(level) = self.levels.last_mut() {
+            level.tokens += 1;
+        }
+    }
+
+    fn punctuation(&mut self) {
+        self.count();
+        // Behind `++` and `--` comes an operator, or the operand of a prefix, which is never a regular expression.
+        let doubled = matches!(self.peek(0), Some(b'+' | b'-')) && self.peek(0) == self.peek(1);
+        self.slash = if doubled { Slash::Divides } else { Slash::OpensRegex };
+        self.at += if doubled { 2 } else { 1 };
+    }
+
+    fn word(&mut self) {
+        self.count();
+        let start = self.at;
+        let number = self.peek(0).is_some_and(|byte| byte.is_ascii_digit());
+        while self.peek(0).is_some_and(|byte| is_word(byte) || (number && byte == b'.')) {
+            self.at += 1;
+        }
+        let word = self.bytes.get(start..self.at).unwrap_or_default();
+        let is_property = start.checked_sub(1).and_then(|before| self.bytes.get(before)) == Some(&b'.');
+        let among = |words: &[&str]| !is_property && words.iter().any(|known| known.as_bytes() == word);
+        self.condition = among(&BEFORE_CONDITION) || (among(&["await"]) && self.condition);
+        self.slash = if among(&BEFORE_OPERAND) {
+            Slash::OpensRegex
+        } else if among(&["of", "let", "async", "get", "set", "static"]) {
+            Slash::Ambiguous
+        } else {
+            Slash::Divides
+        };
+        if among(&["await"]) {
+            // `for await (…)`
+            self.condition = true;
+        }
+        if among(&["else"])
+            && let Some(level) = self.levels.last_mut()
+        {
+            level.elses += 1;
+        }
+    }
+
+    fn open(&mut self, kind: Opened) {
+        // An opening bracket is also a token of the level it stands in: `a()()()`.
+        self.count();
+        self.levels.push(Level { tokens: 0, elses: 0, kind });
+        self.at += 1;
+        self.slash = Slash::OpensRegex;
+    }
+
+    fn close(&mut self) {
+        self.at += 1;
+        let closed = if self.levels.len() > 1 { self.levels.pop() } else { None };
+        self.tokens -= closed.as_ref().map_or(0, |level| level.tokens);
+        match closed.map(|level| level.kind) {
+            Some(Opened::Placeholder) => self.template(),
+            Some(Opened::Condition) => self.slash = Slash::OpensRegex,
+            Some(Opened::Brace) | None => self.slash = Slash::Ambiguous,
+            Some(Opened::Bracket) => self.slash = Slash::Divides,
+        }
+    }
+
+    /// Moves past `needle`, or to the end.
+    fn skip_past(&mut self, needle: &[u8]) {
+        let rest = self.bytes.get(self.at..).unwrap_or_default();
+        let found = rest.windows(needle.len()).position(|window| window == needle);
+        self.at = found.map_or(self.bytes.len(), |offset| self.at + offset + needle.len());
+    }
+
+    /// A string that its line's end cuts off is a syntax error; what follows is counted as code.
+    fn string(&mut self, quote: u8) {
+        self.at += 1;
+        while let Some(byte) = self.peek(0) {
+            self.at += 1;
+            match byte {
+                b'\\' => self.at += 1,
+                b'\n' => return,
+                byte if byte == quote => return,
+                _ => {}
+            }
+        }
+    }
+
+    /// The text of a template up to its end or its next placeholder.
+    fn template(&mut self) {
+        while let Some(byte) = self.peek(0) {
+            self.at += 1;
+            match byte {
+                b'\\' => self.at += 1,
+                b'`' => {
+                    self.slash = Slash::Divides;
+                    return;
+                }
+                b'$' if self.peek(0) == Some(b'{') => {
+                    self.open(Opened::Placeholder);
+                    return;
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn regex(&mut self) {
+        self.at += 1;
+        let mut in_class = false;
+        while let Some(byte) = self.peek(0) {
+            self.at += 1;
+            match byte {
+                b'\\' => self.at += 1,
+                b'\n' => return,
+                b'[' => in_class = true,
+                b']' => in_class = false,
+                b'/' if !in_class => break,
+                _ => {}
+            }
+        }
+        while self.peek(0).is_some_and(is_word) {
+            self.at += 1;
+        }
+    }
+}
+
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$' || byte == b'#' || byte >= 0x80
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(text: &str) -> Option<String> {
+        check(text).err().map(|diagnostic| diagnostic.message)
+    }
+
+    #[test]
+    fn ordinary_code_passes() {
+        for text in [
+            "export const main = { a: [1, -2, /* ( */ '(' ], b: `(${ f('`') }` } // (((",
+            "const a = (b + c) / 2 / d; if (x) /[/*(]/.test(y); for (const k of [1]) k / 2",
+            "const r = /[(/*'\"]/g, s = x => /'/.test(x), n = 1./2, t = a++ / b / '('.length",
+            "#!/usr/bin/env node (((\nexport const main = {}",
+        ] {
+            assert_eq!(refused(text), None, "{text}");
+            // Each scan must also end at depth one: an opening bracket behind the text is the first that stays open.
+            assert_eq!(refused(&format!("{text}\n{}", "[".repeat(MAX_BRACKETS - 1))), None, "{text}");
+            assert!(refused(&format!("{text}\n{}", "[".repeat(MAX_BRACKETS))).is_some(), "{text}");
+        }
+    }
+
+    #[test]
+    fn nesting_cannot_hide() {
+        let deep = "[".repeat(2_000);
+        let long = "!".repeat(30_000);
+        for hidden in [
+            deep.clone(),
+            long.clone(),
+            "[\")\",".repeat(2_000),
+            "x = /[/*]/ + ".to_owned() + &long,
+            "x = 1 / '/' / ".to_owned() + &long,
+            "if (a) /[//]/.x + ".to_owned() + &long,
+            "1+','+".repeat(10_000),
+            "1+`,`+".repeat(10_000),
+            "1+/,/+".repeat(10_000),
+            "if(a)b;else ".repeat(30_000),
+            "`${".repeat(2_000),
+            "a=>".repeat(10_000),
+        ] {
+            assert!(refused(&hidden).is_some(), "{}", &hidden[..40]);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_told_apart_is_refused() {
+        assert!(refused("x = {} /[/*]/ 2").is_some());
+        assert!(refused("for (a of /[/*]/) b").is_some());
+    }
+}
