@@ -1,0 +1,79 @@
+//! What a rule is: a code, how bad breaking it is, what that blocks, its page, and how it is checked.
+
+use flowmcp_spec::{Code, Severity};
+
+use crate::{fields::Field, findings::Findings, rules::code::Names, subject::Subject};
+
+/// One rule of the format.
+#[derive(Debug)]
+pub struct Rule {
+    /// Its code, the same in messages, pages and configuration.
+    pub code: Code,
+    /// How bad breaking it is; the worst, where it depends on the case (its page says so then).
+    pub severity: Severity,
+    /// What breaking it keeps from being served; the most, where it depends on the case.
+    pub blocks: Scope,
+    /// Chapter of the public FlowMCP specification 3.0.0 that it belongs to.
+    pub chapter: &'static str,
+    /// Its page: what, why, wrong and right.
+    pub page: &'static str,
+    pub(crate) check: Check,
+}
+
+/// How much a finding of a rule blocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// Nothing.
+    Nothing,
+    /// The tool that it is about.
+    Tool,
+    /// The whole file.
+    File,
+}
+
+/// The step of the main path that reports a rule's findings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// `flowmcp_spec::read`.
+    Reading,
+    /// `flowmcp_spec::lower`.
+    Lowering,
+    /// [`check`](crate::check).
+    Rule,
+}
+
+/// How a rule is checked.
+#[derive(Debug)]
+pub(crate) enum Check {
+    /// Reading reports it.
+    Reading,
+    /// Lowering reports it.
+    Lowering,
+    /// Rows of "field X must be Y".
+    Fields(&'static [Field]),
+    /// A function over a schema.
+    Schema(fn(&Subject<'_>, &mut Findings<'_>)),
+    /// A function over a shared list.
+    List(fn(&Subject<'_>, &mut Findings<'_>)),
+    /// A function over any file.
+    Any(fn(&Subject<'_>, &mut Findings<'_>)),
+    /// Names that code must not reach.
+    Names(Names),
+}
+
+impl Rule {
+    /// What it asks for, in one line: the heading of its page.
+    pub fn title(&self) -> &'static str {
+        let heading = self.page.lines().next().unwrap_or_default();
+        heading.split_once(": ").map_or(heading, |(_, title)| title)
+    }
+
+    /// The step that reports it.
+    pub fn emitted_by(&self) -> Stage {
+        match self.check {
+            Check::Reading => Stage::Reading,
+            Check::Lowering => Stage::Lowering,
+            _ => Stage::Rule,
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! The list of all rules. One rule is one entry here, its check, and its page `rules/CODE.md`.
+
+pub(crate) mod code;
+mod handlers;
+mod identity;
+mod lists;
+mod output;
+mod references;
+mod root;
+mod tools;
+
+use flowmcp_spec::{Code, Severity};
+
+use crate::{
+    Rule, Scope,
+    fields::{Shape, optional, required},
+    rule::Check,
+    subject::Kind,
+};
+use Scope::{File, Nothing, Tool};
+use Severity::{Error, Hint, Warning};
+use code::Names;
+
+/// The page of a rule, to read on a terminal: what it asks for, why, and examples.
+pub fn explain(code: &str) -> Option<&'static str> {
+    rule(code).map(|rule| rule.page)
+}
+
+/// The rule with a code.
+pub fn rule(code: &str) -> Option<&'static Rule> {
+    RULES.iter().find(|rule| rule.code.0.eq_ignore_ascii_case(code))
+}
+
+/// An entry: code, page, severity, scope, chapter, check.
+const fn entry(
+    (code, page): (&'static str, &'static str),
+    severity: Severity,
+    blocks: Scope,
+    chapter: &'static str,
+    check: Check,
+) -> Rule {
+    Rule { code: Code(code), severity, blocks, chapter, page, check }
+}
+
+/// A code with its page; the file's name is the code.
+macro_rules! page {
+    ($code:literal) => {
+        ($code, include_str!(concat!("../rules/", $code, ".md")))
+    };
+}
+
+/// All rules, in the order of their codes.
+#[rustfmt::skip]
+pub const RULES: &[Rule] = &[
+    // The file as a whole
+    entry(page!("VAL000"), Error, File, "01", Check::Reading),
+    entry(page!("VAL001"), Error, File, "01", Check::Reading),
+    entry(page!("VAL002"), Error, File, "01", Check::Reading),
+    entry(page!("VAL003"), Warning, Nothing, "01", Check::Schema(tools::unknown_fields)),
+    entry(page!("VAL004"), Error, File, "01", Check::Schema(handlers::factory)),
+    entry(page!("VAL005"), Warning, Nothing, "01", Check::Schema(handlers::handled_tools)),
+    entry(page!("VAL006"), Warning, Nothing, "01", Check::Schema(handlers::hooks)),
+    // Names and required fields of main
+    entry(page!("VAL007"), Warning, Nothing, "01", Check::Schema(identity::schema_name)),
+    entry(page!("VAL008"), Warning, Nothing, "01", Check::Schema(identity::tags)),
+    entry(page!("VAL009"), Warning, Nothing, "01", Check::Schema(root::local)),
+    entry(page!("VAL010"), Error, File, "01", Check::Fields(&[required(Kind::Main, "namespace", Shape::Text)])),
+    entry(page!("VAL011"), Error, File, "01", Check::Schema(identity::namespace)),
+    entry(page!("VAL012"), Error, File, "01", Check::Fields(&[required(Kind::Main, "name", Shape::Text)])),
+    entry(page!("VAL013"), Error, File, "01", Check::Fields(&[required(Kind::Main, "description", Shape::Text)])),
+    entry(page!("VAL014"), Error, File, "01", Check::Schema(identity::version)),
+    entry(page!("VAL015"), Error, File, "01", Check::Schema(root::present)),
+    entry(page!("VAL016"), Error, File, "01", Check::Schema(tools::tools)),
+    entry(page!("VAL017"), Error, File, "01", Check::Schema(tools::both_keys)),
+    entry(page!("VAL018"), Warning, Nothing, "01", Check::Schema(tools::old_key)),
+    entry(page!("VAL019"), Error, File, "08", Check::Reading),
+    // Optional fields of main, and its root
+    entry(page!("VAL020"), Error, Nothing, "01", Check::Fields(&[optional(Kind::Main, "docs", Shape::Texts)])),
+    entry(page!("VAL021"), Error, Nothing, "01", Check::Fields(&[optional(Kind::Main, "tags", Shape::Texts)])),
+    entry(page!("VAL022"), Error, File, "01", Check::Fields(&[optional(Kind::Main, "requiredServerParams", Shape::Texts)])),
+    entry(page!("VAL023"), Error, File, "01", Check::Fields(&[
+        optional(Kind::Main, "headers", Shape::TextMap),
+        optional(Kind::Tool, "headers", Shape::TextMap),
+    ])),
+    entry(page!("VAL024"), Error, File, "03", Check::Fields(&[optional(Kind::Main, "sharedLists", Shape::References)])),
+    entry(page!("VAL025"), Error, File, "01", Check::Fields(&[optional(Kind::Main, "requiredLibraries", Shape::Texts)])),
+    entry(page!("VAL027"), Error, File, "01", Check::Schema(root::https)),
+    entry(page!("VAL028"), Error, Nothing, "01", Check::Schema(root::trailing_slash)),
+    entry(page!("VAL029"), Error, File, "01", Check::Schema(root::callable)),
+    // Tools
+    entry(page!("VAL030"), Warning, Nothing, "01", Check::Schema(identity::tool_names)),
+    entry(page!("VAL031"), Error, Nothing, "01", Check::Schema(tools::count)),
+    entry(page!("VAL032"), Error, Tool, "01", Check::Schema(tools::method)),
+    entry(page!("VAL033"), Error, Tool, "01", Check::Schema(tools::path)),
+    entry(page!("VAL034"), Error, Tool, "01", Check::Fields(&[required(Kind::Tool, "description", Shape::Text)])),
+    entry(page!("VAL035"), Error, Tool, "01", Check::Fields(&[required(Kind::Tool, "parameters", Shape::Array)])),
+    entry(page!("VAL036"), Warning, Nothing, "04", Check::Schema(tools::output)),
+    entry(page!("VAL037"), Hint, Nothing, "07", Check::Schema(tools::reserved)),
+    entry(page!("VAL039"), Error, Tool, "01", Check::Schema(tools::objects)),
+    // Parameters
+    entry(page!("VAL040"), Error, Tool, "02", Check::Schema(tools::parameters)),
+    entry(page!("VAL041"), Error, Tool, "02", Check::Fields(&[required(Kind::Position, "key", Shape::Text)])),
+    entry(page!("VAL042"), Error, Tool, "02", Check::Fields(&[required(Kind::Position, "value", Shape::AnyText)])),
+    entry(page!("VAL043"), Error, Tool, "02", Check::Schema(tools::location)),
+    entry(page!("VAL044"), Error, Tool, "02", Check::Lowering),
+    entry(page!("VAL045"), Error, Tool, "02", Check::Lowering),
+    entry(page!("VAL046"), Error, Tool, "02", Check::Lowering),
+    entry(page!("VAL047"), Error, Tool, "02", Check::Lowering),
+    entry(page!("VAL050"), Error, Tool, "02", Check::Lowering),
+    entry(page!("VAL051"), Error, Tool, "02", Check::Lowering),
+    entry(page!("VAL052"), Error, Tool, "02", Check::Lowering),
+    entry(page!("VAL053"), Error, Tool, "02", Check::Lowering),
+    entry(page!("VAL054"), Warning, Nothing, "02", Check::Lowering),
+    entry(page!("VAL055"), Error, Tool, "02", Check::Lowering),
+    entry(page!("VAL056"), Error, Tool, "02", Check::Lowering),
+    entry(page!("VAL057"), Error, Tool, "01", Check::Lowering),
+    entry(page!("VAL058"), Error, Tool, "01", Check::Lowering),
+    entry(page!("VAL059"), Warning, Nothing, "02", Check::Fields(&[
+        optional(Kind::Parameter, "description", Shape::AnyText),
+        optional(Kind::Z, "description", Shape::AnyText),
+        optional(Kind::Output, "description", Shape::AnyText),
+    ])),
+    // Output
+    entry(page!("VAL060"), Warning, Nothing, "04", Check::Schema(output::media_type)),
+    entry(page!("VAL061"), Error, Nothing, "04", Check::Schema(output::schema_type)),
+    entry(page!("VAL062"), Warning, Nothing, "04", Check::Schema(output::media_type_fits)),
+    entry(page!("VAL063"), Warning, Nothing, "04", Check::Schema(output::depth)),
+    entry(page!("VAL064"), Error, Nothing, "04", Check::Schema(output::properties)),
+    entry(page!("VAL065"), Error, Nothing, "04", Check::Schema(output::items)),
+    entry(page!("VAL066"), Warning, Nothing, "04", Check::Schema(output::keywords)),
+    entry(page!("VAL067"), Error, Nothing, "04", Check::Fields(&[optional(Kind::Tool, "output", Shape::Object)])),
+    // References to shared lists
+    entry(page!("VAL070"), Error, File, "03", Check::Schema(references::reference_names)),
+    entry(page!("VAL071"), Error, File, "03", Check::Schema(references::reference_versions)),
+    entry(page!("VAL074"), Error, File, "03", Check::Schema(references::reference_filters)),
+    // Caching
+    entry(page!("VAL080"), Error, Nothing, "11", Check::Fields(&[optional(Kind::Tool, "preload", Shape::Object)])),
+    entry(page!("VAL081"), Error, Nothing, "11", Check::Fields(&[required(Kind::Preload, "enabled", Shape::Bool)])),
+    entry(page!("VAL082"), Error, Nothing, "11", Check::Fields(&[required(Kind::Preload, "ttl", Shape::PositiveInteger)])),
+    entry(page!("VAL083"), Warning, Nothing, "11", Check::Fields(&[optional(Kind::Preload, "description", Shape::AnyText)])),
+    // Resources and skills: their shape
+    entry(page!("RES000"), Error, Nothing, "13", Check::Fields(&[optional(Kind::Main, "resources", Shape::Objects)])),
+    entry(page!("SKL000"), Error, Nothing, "14", Check::Fields(&[optional(Kind::Main, "skills", Shape::ManyObjects)])),
+    // Tests
+    entry(page!("TST001"), Warning, Nothing, "10", Check::Schema(tools::test_count)),
+    entry(page!("TST002"), Warning, Nothing, "10", Check::Schema(tools::test_descriptions)),
+    entry(page!("TST005"), Error, Nothing, "10", Check::Schema(tools::test_shapes)),
+    // Shared lists
+    entry(page!("LST002"), Error, File, "03", Check::Fields(&[
+        required(Kind::List, "meta", Shape::Object),
+        required(Kind::ListMeta, "name", Shape::Text),
+    ])),
+    entry(page!("LST003"), Error, Nothing, "03", Check::List(lists::version)),
+    entry(page!("LST004"), Error, Nothing, "03", Check::List(lists::described)),
+    entry(page!("LST005"), Error, Nothing, "03", Check::List(lists::field_shapes)),
+    entry(page!("LST006"), Error, File, "03", Check::List(lists::entries)),
+    entry(page!("LST007"), Error, Nothing, "03", Check::List(lists::complete)),
+    entry(page!("LST008"), Error, Nothing, "03", Check::List(lists::typed)),
+    // Code
+    entry(page!("SEC001"), Error, File, "05", Check::Any(code::imports)),
+    entry(page!("SEC002"), Error, File, "05", Check::Any(code::requires)),
+    entry(page!("SEC003"), Error, File, "05", Check::Names(Names {
+        names: &["eval"],
+        grant: None,
+        instead: "write the code out",
+    })),
+    entry(page!("SEC004"), Error, File, "05", Check::Names(Names {
+        names: &["Function", "AsyncFunction", "GeneratorFunction", "AsyncGeneratorFunction"],
+        grant: None,
+        instead: "write the function out",
+    })),
+    entry(page!("SEC005"), Error, File, "05", Check::Names(Names {
+        names: &["fs"],
+        grant: None,
+        instead: "put the data into the schema or a shared list",
+    })),
+    entry(page!("SEC006"), Error, File, "05", Check::Names(Names {
+        names: &["process", "Deno", "Bun"],
+        grant: None,
+        instead: "name keys in `requiredServerParams`",
+    })),
+    entry(page!("SEC007"), Error, File, "05", Check::Names(Names {
+        names: &["child_process"],
+        grant: None,
+        instead: "remove it: handlers cannot start programs",
+    })),
+    entry(page!("SEC008"), Error, File, "05", Check::Names(Names {
+        names: &["globalThis", "global", "window", "self", "frames", "top", "parent", code::ANY_NAME],
+        grant: None,
+        instead: "use names directly, and `struct` or `payload` to carry values",
+    })),
+    entry(page!("SEC009"), Error, File, "05", Check::Names(Names {
+        names: &["__dirname", "__filename", code::IMPORT_META],
+        grant: None,
+        instead: "remove it: handlers cannot see files",
+    })),
+    entry(page!("SEC011"), Error, Tool, "05", Check::Names(Names {
+        names: &["setTimeout", "setInterval", "setImmediate", "clearTimeout", "clearInterval", "clearImmediate", "queueMicrotask"],
+        grant: Some("fetch"),
+        instead: "do without waiting",
+    })),
+    entry(page!("SEC012"), Error, Tool, "05", Check::Names(Names {
+        names: &["fetch"],
+        grant: Some("fetch"),
+        instead: "let the host send the request and change it in preRequest",
+    })),
+    entry(page!("SEC014"), Error, Tool, "05", Check::Names(Names {
+        names: &["Buffer"],
+        grant: Some("fetch"),
+        instead: "use TextEncoder, Uint8Array, atob or btoa",
+    })),
+    entry(page!("SEC015"), Warning, Nothing, "05", Check::Schema(code::unknown_names)),
+    entry(page!("SEC016"), Error, Tool, "05", Check::Names(Names {
+        names: &["XMLHttpRequest", "WebSocket", "EventSource", "Worker", "navigator"],
+        grant: None,
+        instead: "let the host send the request and change it in preRequest",
+    })),
+    entry(page!("SEC017"), Error, File, "01", Check::Reading),
+    entry(page!("SEC020"), Warning, Tool, "05", Check::Schema(code::missing_libraries)),
+    entry(page!("SEC021"), Error, File, "05", Check::Schema(code::undeclared_libraries)),
+];

@@ -1,0 +1,284 @@
+//! Rules about `main.tools`, each tool's own fields, its parameters and its tests.
+
+use flowmcp_spec::Node;
+
+use crate::{
+    findings::{Findings, Place},
+    subject::{Kind, Object, Subject},
+    words::{advice, cut, nearest},
+};
+
+/// Most tools of one schema (the seeds' limit: it keeps schemas focused; more work just as well).
+const MAX_TOOLS: usize = 8;
+/// Fewest tests of one tool that show what it can do.
+const MIN_TESTS: usize = 3;
+const METHODS: [&str; 4] = ["GET", "POST", "PUT", "DELETE"];
+/// `template` is the catalogue's: a value that other parameters' placeholders refer to.
+const LOCATIONS: [&str; 4] = ["insert", "query", "body", "template"];
+
+/// VAL016.
+pub(crate) fn tools(subject: &Subject<'_>, findings: &mut Findings<'_>) {
+    let main = &subject.root;
+    let key = subject.tools_key();
+    let elsewhere = ["resources", "skills", "prompts"]
+        .iter()
+        .filter_map(|key| main.node.get(key))
+        .any(|node| !node.entries().is_empty() || !node.items().is_empty());
+    let place = main.field(key);
+    match main.node.get(key) {
+        None if elsewhere => {}
+        None => {
+            let finding = findings.draft(&place, "is required and must be an object");
+            let others = main.node.entries().iter().map(|entry| &*entry.key);
+            let meant = others.filter(|key| nearest(key, ["tools"]).is_some()).map(|key| cut(key)).next();
+            findings.push(match meant {
+                Some(key) => finding.help(format!("is `{key}` meant to be `tools`?")),
+                None => finding,
+            });
+        }
+        Some(node) if !node.is_object() => {
+            findings.report(&place, format!("must be an object (found {})", node.shown()));
+        }
+        Some(node) if node.entries().is_empty() && !elsewhere => {
+            findings.report(
+                &place,
+                "must have at least one tool, unless the schema has resources, skills or prompts",
+            );
+        }
+        Some(_) => {}
+    }
+}
+
+/// VAL017.
+pub(crate) fn both_keys(subject: &Subject<'_>, findings: &mut Findings<'_>) {
+    let main = &subject.root;
+    if main.node.get("tools").is_some() && main.node.get("routes").is_some() {
+        let finding = findings.draft(&main.key("routes"), "must not stand beside main.tools");
+        findings.push(finding.help("move everything to `tools`; `routes` is its old name"));
+    }
+}
+
+/// VAL018.
+pub(crate) fn old_key(subject: &Subject<'_>, findings: &mut Findings<'_>) {
+    let main = &subject.root;
+    if main.node.get("tools").is_none() && main.node.get("routes").is_some() {
+        let finding = findings.draft(&main.key("routes"), "is the old name of `tools`");
+        findings.push(finding.help("rename it to `tools`"));
+    }
+}
+
+/// VAL031.
+pub(crate) fn count(subject: &Subject<'_>, findings: &mut Findings<'_>) {
+    let main = &subject.root;
+    let key = subject.tools_key();
+    let count = main.node.get(key).map_or(0, |node| node.entries().len());
+    if count > MAX_TOOLS {
+        let finding =
+            findings.draft(&main.key(key), format!("must have at most {MAX_TOOLS} tools (found {count})"));
+        findings.push(finding.help("split the schema into several files"));
+    }
+}
+
+/// VAL039.
+pub(crate) fn objects(subject: &Subject<'_>, findings: &mut Findings<'_>) {
+    let key = subject.tools_key();
+    for entry in subject.root.node.get(key).map(Node::entries).unwrap_or_default() {
+        if !entry.node.is_object() {
+            let path = format!("main.{key}.{}", cut(&entry.key));
+            let place = Place { path, span: entry.node.span, tool: Some(&entry.key) };
+            findings.report(&place, format!("must be an object (found {})", entry.node.shown()));
+        }
+    }
+}
+
+/// VAL032.
+pub(crate) fn method(subject: &Subject<'_>, findings: &mut Findings<'_>) {
+    for tool in &subject.tools {
+        one_of(tool, "method", &METHODS, findings);
+    }
+}
+
+/// VAL043.
+pub(crate) fn location(subject: &Subject<'_>, findings: &mut Findings<'_>) {
+    for position in subject.objects(Kind::Position) {
+        one_of(position, "location", &LOCATIONS, findings);
+    }
+}
+
+fn one_of(object: &Object<'_>, key: &str, known: &[&str], findings: &mut Findings<'_>) {
+    let words = known.join(", ");
+    let Some(node) = object.node.get(key) else {
+        findings.report(&object.field(key), format!("is required and must be one of {words}"));
+        return;
+    };
+    if node.as_str().is_some_and(|text| known.contains(&text)) {
+        return;
+    }
+    let finding =
+        findings.draft(&object.field(key), format!("must be one of {words} (found {})", node.shown()));
+    findings.push(match node.as_str().and_then(|text| nearest(text, known.iter().copied())) {
+        Some(name) => finding.help(format!("did you mean '{name}'?")),
+        None => finding,
+    });
+}
+
+/// VAL033.
+pub(crate) fn path(subject: &Subject<'_>, findings: &mut Findings<'_>) {
+    for tool in &subject.tools {
+        let place = tool.field("path");
+        match tool.node.get("path") {
+            None => findings.report(&place, "is required and must be a string that starts with /"),
+            Some(node) if node.as_str().is_some_and(|path| path.starts_with('/')) => {}
+            Some(node) => {
+                let finding = findings
+                    .draft(&place, format!("must be a string that starts with / (found {})", node.shown()));
+                findings.push(match node.as_str() {
+                    Some(path) if path.contains("://") => {
+                        finding.help("the address belongs in main.root, the path behind it here")
+                    }
+                    Some(path) => finding.help(format!("write '/{}'", cut(path))),
+                    None => finding,
+                });
+            }
+        }
+    }
+}
+
+/// VAL036.
+pub(crate) fn output(subject: &Subject<'_>, findings: &mut Findings<'_>) {
+    for tool in subject.tools.iter().filter(|tool| tool.node.get("output").is_none()) {
+        findings.report(&tool.place(), "should say what it returns in `output`");
+    }
+}
+
+/// VAL037.
+pub(crate) fn reserved(subject: &Subject<'_>, findings: &mut Findings<'_>) {
+    for tool in subject.tools.iter().filter(|tool| tool.node.get("async").is_some()) {
+        findings.report(&tool.key("async"), "is reserved for a later version and has no effect");
+    }
+}
+
+/// VAL040.
+pub(crate) fn parameters(subject: &Subject<'_>, findings: &mut Findings<'_>) {
+    for tool in &subject.tools {
+        let parameters = tool.node.get("parameters").map(Node::items).unwrap_or_default();
+        for (index, parameter) in parameters.iter().enumerate() {
+            let place = tool.member("parameters", index, parameter);
+            if !parameter.is_object() {
+                let message =
+                    format!("must be an object with `position` and `z` (found {})", parameter.shown());
+                findings.report(&place, message);
+                continue;
+            }
+            for key in ["position", "z"] {
+                let path = format!("{}.{key}", place.path);
+                match parameter.get(key) {
+                    Some(node) if node.is_object() => {}
+                    Some(node) => {
+                        let place = Place { path, span: node.span, tool: place.tool };
+                        findings.report(&place, format!("must be an object (found {})", node.shown()));
+                    }
+                    None => {
+                        let span = flowmcp_spec::Span {
+                            end: place.span.end.min(place.span.start + 1),
+                            ..place.span
+                        };
+                        findings.report(
+                            &Place { path, span, tool: place.tool },
+                            "is required and must be an object",
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// VAL003. Fields that no one reads are most often misspelt.
+pub(crate) fn unknown_fields(subject: &Subject<'_>, findings: &mut Findings<'_>) {
+    for (kind, object) in subject.all_objects() {
+        let known: &[&str] = match kind {
+            Kind::Main => &[
+                "namespace",
+                "name",
+                "description",
+                "version",
+                "root",
+                "tools",
+                "docs",
+                "tags",
+                "requiredServerParams",
+                "requiredLibraries",
+                "headers",
+                "sharedLists",
+                "resources",
+                "skills",
+                "prompts",
+                "routes",
+            ],
+            Kind::Reference => &["ref", "version", "filter", "name"],
+            Kind::Tool => &[
+                "method",
+                "path",
+                "description",
+                "parameters",
+                "output",
+                "tests",
+                "preload",
+                "headers",
+                "async",
+            ],
+            Kind::Parameter => &["position", "z", "description"],
+            Kind::Position => &["key", "value", "location"],
+            Kind::Z => &["primitive", "options", "description"],
+            Kind::Output => &["mimeType", "schema", "description"],
+            Kind::Preload => &["enabled", "ttl", "description"],
+            Kind::List | Kind::ListMeta => continue,
+        };
+        for entry in object.node.entries().iter().filter(|entry| !known.contains(&&*entry.key)) {
+            let finding =
+                findings.draft(&object.key(&entry.key), "is not a field of the format and has no effect");
+            findings.push(finding.help(advice(&entry.key, known)));
+        }
+    }
+}
+
+/// TST001.
+pub(crate) fn test_count(subject: &Subject<'_>, findings: &mut Findings<'_>) {
+    for tool in &subject.tools {
+        let count = tool.node.get("tests").map_or(0, |tests| tests.items().len());
+        if count < MIN_TESTS {
+            findings.report(&tool.place(), format!("should have at least {MIN_TESTS} tests (found {count})"));
+        }
+    }
+}
+
+/// TST002.
+pub(crate) fn test_descriptions(subject: &Subject<'_>, findings: &mut Findings<'_>) {
+    for tool in &subject.tools {
+        let tests = tool.node.get("tests").map(Node::items).unwrap_or_default();
+        for (index, test) in tests.iter().enumerate().filter(|(_, test)| test.is_object()) {
+            if test.get("_description").and_then(Node::as_str).is_none_or(|text| text.trim().is_empty()) {
+                let place = tool.member("tests", index, test);
+                findings.report(&place, "should say in `_description` what it shows");
+            }
+        }
+    }
+}
+
+/// TST005.
+pub(crate) fn test_shapes(subject: &Subject<'_>, findings: &mut Findings<'_>) {
+    for tool in &subject.tools {
+        let Some(tests) = tool.node.get("tests") else { continue };
+        if !tests.is_array() {
+            findings.report(
+                &tool.field("tests"),
+                format!("must be an array of objects (found {})", tests.shown()),
+            );
+        }
+        for (index, test) in tests.items().iter().enumerate().filter(|(_, test)| !test.is_object()) {
+            let place = tool.member("tests", index, test);
+            findings.report(&place, format!("must be an object with arguments (found {})", test.shown()));
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! What rules look at: a document with its tools, parameters and other objects laid out, each with its place.
+
+use flowmcp_spec::{Document, DocumentKind, HandlerFacts, Node, SourceFile, Span};
+
+use crate::{Options, findings::Place, words::cut};
+
+/// A document on the bench.
+pub(crate) struct Subject<'d> {
+    pub(crate) kind: DocumentKind,
+    pub(crate) text: &'d str,
+    pub(crate) code: &'d HandlerFacts,
+    pub(crate) options: &'d Options,
+    /// The data, as an object.
+    pub(crate) root: Object<'d>,
+    /// The members of `main.tools` (or of its old name `main.routes`) that are objects.
+    pub(crate) tools: Vec<Object<'d>>,
+    objects: Vec<(Kind, Object<'d>)>,
+}
+
+/// Kinds of object that have fields of their own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// `main`.
+    Main,
+    /// A member of `main.sharedLists` that is an object.
+    Reference,
+    /// A member of `main.tools`.
+    Tool,
+    /// A member of a tool's `parameters`.
+    Parameter,
+    /// A parameter's `position`.
+    Position,
+    /// A parameter's `z`.
+    Z,
+    /// A tool's `output`.
+    Output,
+    /// A tool's `preload`.
+    Preload,
+    /// `list`.
+    List,
+    /// `list.meta`.
+    ListMeta,
+}
+
+/// An object in the data.
+#[derive(Debug, Clone)]
+pub(crate) struct Object<'d> {
+    pub(crate) node: &'d Node,
+    pub(crate) path: String,
+    /// Where to point when something is missing: the object's key, or its opening bracket.
+    pub(crate) head: Span,
+    /// The tool that it is or belongs to.
+    pub(crate) tool: Option<&'d str>,
+}
+
+impl<'d> Object<'d> {
+    fn new(node: &'d Node, path: String, tool: Option<&'d str>) -> Self {
+        let start = node.span.start;
+        let head = if node.span == Span::default() { node.span } else { Span { start, end: start + 1 } };
+        Object { node, path, head, tool }
+    }
+
+    /// The object itself.
+    pub(crate) fn place(&self) -> Place<'d> {
+        Place { path: self.path.clone(), span: self.head, tool: self.tool }
+    }
+
+    /// The place of a field's value, or where it is missing.
+    pub(crate) fn field(&self, key: &str) -> Place<'d> {
+        let span = self.node.get(key).map_or(self.head, |node| node.span);
+        Place { path: format!("{}.{}", self.path, cut(key)), span, tool: self.tool }
+    }
+
+    /// The place of a member of an array field.
+    pub(crate) fn member(&self, key: &str, index: usize, node: &Node) -> Place<'d> {
+        Place { path: format!("{}.{}[{index}]", self.path, cut(key)), span: node.span, tool: self.tool }
+    }
+
+    /// The place of a field's key.
+    pub(crate) fn key(&self, key: &str) -> Place<'d> {
+        let mut place = self.field(key);
+        if let Some(entry) = self.node.entries().iter().find(|entry| &*entry.key == key) {
+            place.span = entry.key_span;
+        }
+        place
+    }
+
+    fn child(&self, key: &str) -> Option<Object<'d>> {
+        let node = self.node.get(key).filter(|node| node.is_object())?;
+        Some(Object::new(node, format!("{}.{key}", self.path), self.tool))
+    }
+}
+
+impl<'d> Subject<'d> {
+    pub(crate) fn new(file: &'d SourceFile, document: &'d Document, options: &'d Options) -> Self {
+        let root = Object::new(&document.root, document.kind.export().to_owned(), None);
+        let mut subject = Subject {
+            kind: document.kind,
+            text: &file.text,
+            code: &document.code,
+            options,
+            tools: Vec::new(),
+            objects: Vec::new(),
+            root,
+        };
+        match document.kind {
+            DocumentKind::Schema => subject.lay_out_schema(),
+            DocumentKind::List => {
+                let list = subject.root.clone();
+                subject.add_child(Kind::ListMeta, &list, "meta");
+                subject.objects.push((Kind::List, list));
+            }
+            _ => {}
+        }
+        subject
+    }
+
+    /// All objects of a kind, in the order of the file.
+    pub(crate) fn objects(&self, kind: Kind) -> impl Iterator<Item = &Object<'d>> {
+        self.objects.iter().filter(move |(found, _)| *found == kind).map(|(_, object)| object)
+    }
+
+    /// All objects with their kinds.
+    pub(crate) fn all_objects(&self) -> impl Iterator<Item = &(Kind, Object<'d>)> {
+        self.objects.iter()
+    }
+
+    /// The key that holds the tools.
+    pub(crate) fn tools_key(&self) -> &'static str {
+        let main = self.root.node;
+        if main.get("tools").is_none() && main.get("routes").is_some() { "routes" } else { "tools" }
+    }
+
+    /// Whether a tool has its own way of sending requests; `None` when that cannot be told.
+    pub(crate) fn executes(&self, tool: &str) -> Option<bool> {
+        let Some(handlers) = &self.code.handlers else { return Some(false) };
+        let tools = handlers.tools.as_ref()?;
+        let Some(handled) = tools.iter().find(|handled| &*handled.name == tool) else { return Some(false) };
+        let hooks = handled.hooks.as_ref()?;
+        Some(hooks.iter().any(|(hook, _)| &**hook == "executeRequest"))
+    }
+
+    fn add_child(&mut self, kind: Kind, parent: &Object<'d>, key: &str) {
+        if let Some(child) = parent.child(key) {
+            self.objects.push((kind, child));
+        }
+    }
+
+    fn lay_out_schema(&mut self) {
+        let main = self.root.clone();
+        self.objects.push((Kind::Main, main.clone()));
+        for (index, node) in
+            main.node.get("sharedLists").map(Node::items).unwrap_or_default().iter().enumerate()
+        {
+            if node.is_object() {
+                self.objects
+                    .push((Kind::Reference, Object::new(node, format!("main.sharedLists[{index}]"), None)));
+            }
+        }
+        let key = self.tools_key();
+        for entry in main.node.get(key).map(Node::entries).unwrap_or_default() {
+            if !entry.node.is_object() {
+                continue;
+            }
+            let path = format!("main.{key}.{}", cut(&entry.key));
+            let tool = Object { head: entry.key_span, ..Object::new(&entry.node, path, Some(&entry.key)) };
+            self.lay_out_tool(&tool);
+            self.tools.push(tool);
+        }
+    }
+
+    fn lay_out_tool(&mut self, tool: &Object<'d>) {
+        self.objects.push((Kind::Tool, tool.clone()));
+        self.add_child(Kind::Output, tool, "output");
+        self.add_child(Kind::Preload, tool, "preload");
+        for (index, node) in
+            tool.node.get("parameters").map(Node::items).unwrap_or_default().iter().enumerate()
+        {
+            if !node.is_object() {
+                continue;
+            }
+            let parameter = Object::new(node, format!("{}.parameters[{index}]", tool.path), tool.tool);
+            self.add_child(Kind::Position, &parameter, "position");
+            self.add_child(Kind::Z, &parameter, "z");
+            self.objects.push((Kind::Parameter, parameter));
+        }
+    }
+}

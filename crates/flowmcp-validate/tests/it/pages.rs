@@ -1,0 +1,154 @@
+//! Every rule has its page, and the page's examples do what they say.
+
+use std::{collections::BTreeSet, path::Path};
+
+use flowmcp_spec::{Diagnostic, Severity, SourceFile, read};
+use flowmcp_validate::{Options, RULES, Rule, Stage, check, explain};
+
+/// One fenced block of a page.
+struct Example<'p> {
+    wrong: bool,
+    words: Vec<&'p str>,
+    body: String,
+}
+
+/// A complete schema around a fragment; the fragment comes last, and of a field given twice the last counts.
+fn file(example: &Example<'_>) -> String {
+    const MAIN: &str = "namespace: 'demo', name: 'Demo', description: 'An example', version: '3.0.0', root: 'https://api.example.com',";
+    const TOOL: &str = "method: 'GET', path: '/ping', description: 'Ping'";
+    let body = &example.body;
+    let ping = format!("tools: {{ ping: {{ {TOOL}, parameters: [] }} }},");
+    match example.words.first().copied() {
+        Some("main") => format!("export const main = {{ {MAIN} {ping}\n{body}\n}}"),
+        Some("tool") => format!(
+            "export const main = {{ {MAIN} tools: {{ ping: {{ {TOOL}, parameters: [],\n{body}\n}} }} }}"
+        ),
+        Some("parameter") => {
+            format!(
+                "export const main = {{ {MAIN} tools: {{ ping: {{ {TOOL}, parameters: [\n{body}\n] }} }} }}"
+            )
+        }
+        Some("code") => format!("export const main = {{ {MAIN} {ping} }}\n{body}"),
+        _ => format!("\n{body}"),
+    }
+}
+
+fn options(example: &Example<'_>) -> Options {
+    let mut options = Options::default();
+    for word in &example.words {
+        match word.split_once('=') {
+            Some(("accept", major)) => options.accept_versions.push(major.to_owned()),
+            Some(("grants", grant)) => options.grants.push(grant.to_owned()),
+            Some(("libraries", name)) => options.libraries.push(name.to_owned()),
+            Some(_) => panic!("unknown setting {word}"),
+            None if *word == "allow-local" => options.allow_local = true,
+            None => assert!(["main", "tool", "parameter", "code"].contains(word), "unknown word {word}"),
+        }
+    }
+    options
+}
+
+/// What all steps up to the rules find in an example.
+fn findings(example: &Example<'_>) -> Vec<(u32, Diagnostic)> {
+    let file = SourceFile::new("example.mjs", &file(example));
+    let read = read(&file);
+    let mut found = read.diagnostics;
+    if let Some(document) = &read.document {
+        found.extend(check(&file, document, &options(example)));
+    }
+    // Line 1 is the frame's, so the body's first line is 1 from here.
+    let line =
+        |finding: &Diagnostic| finding.span.map_or(1, |span| file.line_column(span.start).0.max(2) - 1);
+    found.into_iter().map(|finding| (line(&finding), finding)).collect()
+}
+
+fn marks(example: &Example<'_>) -> BTreeSet<(u32, String)> {
+    let mut marks = BTreeSet::new();
+    for (index, line) in example.body.lines().enumerate() {
+        for code in line.split_once("// ^ ").map(|(_, codes)| codes.split_whitespace()).into_iter().flatten()
+        {
+            marks.insert((index as u32 + 1, code.to_owned()));
+        }
+    }
+    marks
+}
+
+fn examples(page: &str) -> Vec<Example<'_>> {
+    let mut examples = Vec::new();
+    let mut lines = page.lines();
+    while let Some(line) = lines.next() {
+        let Some(info) = line.strip_prefix("```") else { continue };
+        let body: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
+        let mut words = info.split_whitespace();
+        assert_eq!(words.next(), Some("js"), "{line}");
+        let wrong = match words.next() {
+            Some("wrong") => true,
+            Some("right") => false,
+            other => panic!("{line}: {other:?} is neither wrong nor right"),
+        };
+        examples.push(Example { wrong, words: words.collect(), body: body.join("\n") });
+    }
+    examples
+}
+
+fn problems(rule: &Rule) -> Vec<String> {
+    let code = rule.code.0;
+    let mut problems = Vec::new();
+    let examples = examples(rule.page);
+    for kind in [true, false] {
+        if !examples.iter().any(|example| example.wrong == kind) {
+            problems.push(format!("{code}: has no {} example", if kind { "wrong" } else { "right" }));
+        }
+    }
+    for example in &examples {
+        let findings = findings(example);
+        let matter = |finding: &Diagnostic| finding.code.0 == code || finding.severity == Severity::Error;
+        let found: BTreeSet<(u32, String)> = findings
+            .iter()
+            .filter(|(_, finding)| matter(finding))
+            .map(|(line, finding)| (*line, finding.code.0.to_owned()))
+            .collect();
+        let marks = marks(example);
+        if example.wrong && !marks.iter().any(|(_, marked)| marked == code) {
+            problems.push(format!("{code}: a wrong example does not mark its code:\n{}", example.body));
+        }
+        if found != marks {
+            let all: Vec<String> = findings
+                .iter()
+                .map(|(line, finding)| format!("{line}: {} {finding}", finding.code))
+                .collect();
+            problems.push(format!(
+                "{code}: marked {marks:?}, found {found:?}\n{}\n  {}",
+                example.body,
+                all.join("\n  ")
+            ));
+        }
+    }
+    problems
+}
+
+#[test]
+fn examples_trigger_exactly_what_they_mark() {
+    let problems: Vec<String> =
+        RULES.iter().filter(|rule| rule.emitted_by() != Stage::Lowering).flat_map(problems).collect();
+    assert!(problems.is_empty(), "{}", problems.join("\n\n"));
+}
+
+#[test]
+fn every_rule_has_a_page_and_every_page_a_rule() {
+    let pages = Path::new(env!("CARGO_MANIFEST_DIR")).join("rules");
+    let files: BTreeSet<String> = std::fs::read_dir(pages)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap().replace(".md", ""))
+        .collect();
+    let codes: BTreeSet<String> = RULES.iter().map(|rule| rule.code.0.to_owned()).collect();
+    assert_eq!(codes, files);
+    assert_eq!(codes.len(), RULES.len(), "a code is used twice");
+    for rule in RULES {
+        let code = rule.code.0;
+        assert!(rule.page.starts_with(&format!("# {code}: {}\n", rule.title())), "{code}: heading");
+        assert!(!rule.title().is_empty() && !rule.title().ends_with('.'), "{code}: title");
+        assert!(rule.page.ends_with("```\n"), "{code}: ends with an example");
+        assert_eq!(explain(&code.to_lowercase()), Some(rule.page));
+    }
+}
