@@ -57,3 +57,47 @@ impl fmt::Display for RefusedAddress {
 }
 
 impl std::error::Error for RefusedAddress {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::HttpSettings;
+
+    /// Looks `localhost` up: the one name that leads to a refused address on every machine. (`target.rs` refuses it
+    /// before any lookup; here it stands for a public name that somebody points at a private address.)
+    async fn look_up(
+        name: &str,
+        network: NetworkAccess,
+        settings: HttpSettings,
+    ) -> Result<Vec<IpAddr>, String> {
+        let hosts = Arc::new(Hosts::new(&settings, None).unwrap());
+        match (Lookup { hosts, network }).resolve(name.parse().unwrap()).await {
+            Ok(found) => Ok(found.map(|address| address.ip()).collect()),
+            Err(error) => {
+                assert!(error.is::<RefusedAddress>(), "{error}");
+                Err(error.downcast_ref::<RefusedAddress>().unwrap().kind.to_owned())
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn a_name_is_judged_by_the_addresses_it_leads_to() {
+        let none = HttpSettings::default;
+        let open = HttpSettings { private_hosts: vec!["localhost".into()], ..none() };
+        let fixed =
+            HttpSettings { resolve: [("a.test".to_owned(), ([10, 0, 0, 1], 0).into())].into(), ..none() };
+        let refused = look_up("localhost", NetworkAccess::Public, none()).await;
+        assert_eq!(refused, Err("loopback".to_owned()));
+        for (name, network, settings) in [
+            ("localhost", NetworkAccess::Local, none()),
+            ("localhost", NetworkAccess::Public, open),
+            ("a.test", NetworkAccess::Public, fixed),
+        ] {
+            let found = look_up(name, network, settings).await.unwrap();
+            assert!(
+                !found.is_empty() && found.iter().all(|a| address::special_kind(*a).is_some()),
+                "{found:?}"
+            );
+        }
+    }
+}

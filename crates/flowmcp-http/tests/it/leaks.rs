@@ -66,7 +66,8 @@ async fn no_error_and_no_log_line_holds_the_key() {
     let looping = Server::start(vec![answer(302, &[("location", &format!("/{KEY}"))], b"")]).await;
     let away = answer(307, &[("location", &format!("https://other.example.test/{KEY}"))], b"");
     let leading_away = Server::start(vec![away]).await;
-    let broken = Server::start(vec![b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nx".to_vec()]).await;
+    let broken =
+        Server::start(vec![b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n9\r\nx".to_vec()]).await;
     let garbled = Server::start(vec![b"\x01\x02 garbage\r\n\r\n".to_vec()]).await;
     let busy = Server::start(vec![answer(503, &[], b"")]).await;
     let large = Server::start(vec![answer(200, &[], &vec![b'x'; 20 << 20])]).await;
@@ -90,7 +91,7 @@ async fn no_error_and_no_log_line_holds_the_key() {
         (&trusted, local, broken.url(""), PATIENT),
         (&trusted, local, garbled.url(""), PATIENT),
         (&trusted, local, large.url(""), PATIENT),
-        (&trusted, local, looping.url(&"x".repeat(70_000)), PATIENT),
+        (&trusted, local, looping.url(&format!("/{}", "x".repeat(70_000))), PATIENT),
         (&trusted, local, busy.url(""), Duration::ZERO),
         (&untrusted, public, "https://api.example.test".into(), PATIENT),
     ] {
