@@ -28,16 +28,7 @@ pub(crate) struct Secure {
 
 impl Secure {
     pub(crate) async fn start(name: &str, script: Vec<u8>) -> Secure {
-        let certified = rcgen::generate_simple_self_signed([name.to_owned()]).unwrap();
-        let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(certified.signing_key.serialize_der()));
-        let mut config = ServerConfig::builder_with_provider(Arc::new(crypto::ring::default_provider()))
-            .with_safe_default_protocol_versions()
-            .unwrap()
-            .with_no_client_auth()
-            .with_single_cert(vec![certified.cert.der().clone()], key)
-            .unwrap();
-        config.alpn_protocols = vec![b"http/1.1".to_vec()];
-        let acceptor = TlsAcceptor::from(Arc::new(config));
+        let (acceptor, ca_pem) = acceptor(name, b"http/1.1");
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
         let address = listener.local_addr().unwrap();
         let requests: Arc<Mutex<Vec<String>>> = Arc::default();
@@ -52,13 +43,24 @@ impl Secure {
                 });
             }
         });
-        let settings = HttpSettings {
-            resolve: [(name.to_owned(), address)].into(),
-            ca_pem: certified.cert.pem().into_bytes(),
-            ..HttpSettings::default()
-        };
+        let settings =
+            HttpSettings { resolve: [(name.to_owned(), address)].into(), ca_pem, ..HttpSettings::default() };
         Secure { address, settings, requests }
     }
+}
+
+/// A TLS server side for `name` that speaks one protocol, and its certificate as PEM.
+fn acceptor(name: &str, protocol: &[u8]) -> (TlsAcceptor, Vec<u8>) {
+    let certified = rcgen::generate_simple_self_signed([name.to_owned()]).unwrap();
+    let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(certified.signing_key.serialize_der()));
+    let mut config = ServerConfig::builder_with_provider(Arc::new(crypto::ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![certified.cert.der().clone()], key)
+        .unwrap();
+    config.alpn_protocols = vec![protocol.to_vec()];
+    (TlsAcceptor::from(Arc::new(config)), certified.cert.pem().into_bytes())
 }
 
 fn public(url: &str) -> Request {
@@ -85,14 +87,33 @@ async fn a_public_pack_reaches_a_resolved_host_over_https() {
 }
 
 #[tokio::test]
-async fn one_connection_serves_many_requests() {
-    let server = Secure::start("api.example.test", answer(200, &[], b"hello")).await;
-    let transport = HttpTransport::new(server.settings.clone()).unwrap();
-    let deadline = Instant::now() + PATIENT;
-    for _ in 0..3 {
-        transport.send(public("https://api.example.test/"), deadline).await.unwrap();
+async fn http_2_is_negotiated_and_shares_one_connection() {
+    let (acceptor, ca_pem) = acceptor("api.example.test", b"h2");
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+    let address = listener.local_addr().unwrap();
+    // One connection is all that it accepts; each request is answered with its own first header and path.
+    tokio::spawn(async move {
+        let (stream, _) = listener.accept().await.unwrap();
+        let mut connection = h2::server::handshake(acceptor.accept(stream).await.unwrap()).await.unwrap();
+        while let Some(Ok((request, mut respond))) = connection.accept().await {
+            let key = request.headers().get("x-key").unwrap().to_str().unwrap();
+            let text = format!("{key} {}", request.uri());
+            let mut body = respond.send_response(Default::default(), false).unwrap();
+            body.send_data(text.into(), true).unwrap();
+        }
+    });
+    let settings = HttpSettings {
+        resolve: [("api.example.test".to_owned(), address)].into(),
+        ca_pem,
+        ..Default::default()
+    };
+    let transport = HttpTransport::new(settings).unwrap();
+    for path in ["/one", "/two"] {
+        let headers = vec![("X-Key".to_owned(), "k".to_owned())];
+        let request = Request { headers, ..public(&format!("https://api.example.test{path}")) };
+        let response = transport.send(request, Instant::now() + PATIENT).await.unwrap();
+        assert_eq!(response.body, format!("k https://api.example.test{path}"));
     }
-    assert_eq!(server.requests.lock().unwrap().len(), 3);
 }
 
 #[tokio::test]
