@@ -14,9 +14,11 @@ pub fn check(file: &SourceFile, document: &Document, options: &Options) -> Vec<D
         match &rule.check {
             Check::Reading | Check::Lowering => continue,
             Check::Fields(rows) => fields::check(rows, &subject, &mut findings),
-            Check::Schema(run) if subject.kind == DocumentKind::Schema => run(&subject, &mut findings),
+            Check::Schema(run) | Check::LoweringAnd(run) if subject.kind == DocumentKind::Schema => {
+                run(&subject, &mut findings);
+            }
             Check::List(run) if subject.kind == DocumentKind::List => run(&subject, &mut findings),
-            Check::Schema(_) | Check::List(_) => continue,
+            Check::Schema(_) | Check::LoweringAnd(_) | Check::List(_) => continue,
             Check::Any(run) => run(&subject, &mut findings),
             Check::Names(row) => code::names(row, rule.blocks, &subject, &mut findings),
         }

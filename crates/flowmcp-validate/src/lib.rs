@@ -79,4 +79,4 @@ pub use library::{Validation, validate_schema};
 pub use options::Options;
 pub use rule::{Rule, Scope, Stage};
 pub use rules::{RULES, explain, rule};
-pub use validated::Validated;
+pub use validated::{Validated, validate};

@@ -2,7 +2,7 @@
 
 use flowmcp_spec::{Diagnostic, Document, DocumentKind, HandlerFacts, Node, Severity, SourceFile};
 
-use crate::{Options, check};
+use crate::{Options, validated::validate_document};
 
 /// What [`validate_schema`] found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,14 +16,14 @@ pub struct Validation {
 }
 
 /// Checks the value of a schema's `main` by the strictest [`Options`]. Where the text is at hand,
-/// [`check`] says more: it sees the handlers, and knows lines and columns.
+/// [`validate`](crate::validate) says more: it sees the handlers, and knows lines and columns.
 pub fn validate_schema(main: &serde_json::Value) -> Validation {
     let root = Node::from_value(main);
     let findings = if root.is_object() {
         let file = SourceFile::new("main", "");
         let document =
             Document { kind: DocumentKind::Schema, root, content: None, code: HandlerFacts::default() };
-        check(&file, &document, &Options::default())
+        validate_document(&file, &document, &Options::default()).diagnostics
     } else {
         vec![Diagnostic::error(NOT_AN_OBJECT, "main", format!("must be an object (found {})", root.shown()))]
     };

@@ -47,8 +47,10 @@ pub enum Stage {
 pub(crate) enum Check {
     /// Reading reports it.
     Reading,
-    /// Lowering reports it.
+    /// Lowering reports what it parses.
     Lowering,
+    /// Lowering reports what it parses; shapes that it passes over are a function's part.
+    LoweringAnd(fn(&Subject<'_>, &mut Findings<'_>)),
     /// Rows of "field X must be Y".
     Fields(&'static [Field]),
     /// A function over a schema.
@@ -72,7 +74,7 @@ impl Rule {
     pub fn emitted_by(&self) -> Stage {
         match self.check {
             Check::Reading => Stage::Reading,
-            Check::Lowering => Stage::Lowering,
+            Check::Lowering | Check::LoweringAnd(_) => Stage::Lowering,
             _ => Stage::Rule,
         }
     }

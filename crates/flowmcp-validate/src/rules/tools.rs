@@ -1,9 +1,9 @@
 //! Rules about `main.tools`, each tool's own fields, its parameters and its tests.
 
-use flowmcp_spec::Node;
+use flowmcp_spec::{Node, Value};
 
 use crate::{
-    findings::{Findings, Place},
+    findings::{Findings, Place, softened},
     subject::{Kind, Object, Subject},
     words::{advice, cut, nearest},
 };
@@ -190,6 +190,41 @@ pub(crate) fn parameters(subject: &Subject<'_>, findings: &mut Findings<'_>) {
                     }
                 }
             }
+        }
+    }
+}
+
+/// VAL044, where lowering finds nothing to parse.
+pub(crate) fn primitive(subject: &Subject<'_>, findings: &mut Findings<'_>) {
+    for z in subject.objects(Kind::Z) {
+        let place = z.field("primitive");
+        match z.node.get("primitive") {
+            None => findings.report(&place, "is required and must be a string such as 'string()'"),
+            Some(node) if node.as_str().is_none() => {
+                findings
+                    .report(&place, format!("must be a string such as 'string()' (found {})", node.shown()));
+            }
+            Some(_) => {}
+        }
+    }
+}
+
+/// VAL045, where lowering finds nothing to parse. A hole in the array, left by a comma too many, does no harm.
+pub(crate) fn options(subject: &Subject<'_>, findings: &mut Findings<'_>) {
+    for z in subject.objects(Kind::Z) {
+        let Some(options) = z.node.get("options") else { continue };
+        if !options.is_array() {
+            let message = format!("must be an array of strings (found {})", options.shown());
+            findings.report(&z.field("options"), message);
+        }
+        for (index, option) in
+            options.items().iter().enumerate().filter(|(_, option)| option.as_str().is_none())
+        {
+            let finding = findings.draft(
+                &z.member("options", index, option),
+                format!("must be a string such as 'min(1)' (found {})", option.shown()),
+            );
+            findings.push(if option.value == Value::Null { softened(finding) } else { finding });
         }
     }
 }

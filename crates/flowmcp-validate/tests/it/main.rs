@@ -1,3 +1,5 @@
 //! Integration tests.
 
 mod pages;
+mod refusals;
+mod texts;
