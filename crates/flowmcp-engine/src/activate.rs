@@ -1,9 +1,24 @@
-//! Makes tools that can be called out of validated schemas.
+//! Makes tools that can be called out of lowered schemas: JSON Schema built, everything that a call needs in place.
 
-use std::sync::Arc;
+mod json_schema;
+
+use std::{
+    fmt,
+    sync::{Arc, OnceLock},
+};
 
 use flowmcp_plugin::Method;
+use flowmcp_spec::{
+    Schema,
+    schema::{Field, Header, Hooks, Input, OutputDeclaration, Part, Root, Tool},
+};
 use serde_json::{Map, Value};
+
+use crate::{
+    PackPolicy,
+    output::schema::OutputSchema,
+    params::{BindError, ServerParams},
+};
 
 /// A tool as clients see it and as calls run it.
 #[derive(Debug)]
@@ -13,26 +28,241 @@ pub struct ActiveTool {
     /// Short text for people.
     pub title: String,
     /// Text for the client's model.
-    pub description: String,
+    pub description: Box<str>,
     /// JSON Schema of the arguments: a plain object.
     pub input_schema: Arc<Map<String, Value>>,
     /// JSON Schema of the result, only where the pack publishes it.
     pub output_schema: Option<Arc<Map<String, Value>>>,
     /// Method of the request; GET reads, DELETE destroys.
     pub method: Method,
-    /// Canonical ID: `namespace/tool/name`.
-    pub id: String,
+    /// Provider.
+    pub namespace: Arc<str>,
+    /// Name of the schema.
+    pub schema: Arc<str>,
+    /// Key in the schema.
+    pub key: Box<str>,
+    /// Path of the schema's file inside its pack.
+    pub file: Arc<str>,
+    /// Categories of the schema.
+    pub tags: Arc<[Box<str>]>,
+    /// Documentation of the API.
+    pub docs: Arc<[Box<str>]>,
     /// Why clients do not see it.
     pub hidden: Option<Hidden>,
+    pub(crate) plan: Plan,
+}
+
+/// What a call needs, resolved.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    pub(crate) root: Arc<Root>,
+    pub(crate) path: Vec<Part>,
+    pub(crate) path_query: Vec<Part>,
+    pub(crate) query: Vec<Field>,
+    pub(crate) body: Vec<Field>,
+    pub(crate) headers: Vec<Header>,
+    pub(crate) inputs: Vec<Input>,
+    /// Server parameters that the request holds.
+    pub(crate) server_params: Vec<Box<str>>,
+    /// Server parameters that the schema declares; without one of them its tools are hidden.
+    declared: Arc<[Box<str>]>,
+    pub(crate) hooks: Hooks,
+    output: Option<OutputDeclaration>,
+    output_schema: OnceLock<Option<OutputSchema>>,
+    pub(crate) pack: Arc<PackPolicy>,
 }
 
 /// Why a tool is not offered to clients.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Hidden {
+    /// It has handlers, and there is no sandbox to run them.
+    #[error("needs the handler sandbox")]
+    NeedsSandbox,
     /// Server parameters without a value.
-    #[error("needs {}", .keys.join(", "))]
+    #[error("needs {}: set it in the env file, or in the environment with params.from_env", .keys.join(", "))]
     MissingParams {
         /// Their names.
         keys: Vec<String>,
     },
+    /// A server parameter belongs to another domain.
+    #[error(transparent)]
+    Bound(#[from] BindError),
+    /// Its schema has no endpoint to reach.
+    #[error("the schema's root is no web address")]
+    NoRoot,
+}
+
+impl ActiveTool {
+    /// Canonical ID: `namespace/tool/name`.
+    pub fn id(&self) -> String {
+        format!("{}/tool/{}", self.namespace, self.key)
+    }
+
+    /// Where it comes from, for messages: `providers/x/y.mjs tool`.
+    pub fn origin(&self) -> String {
+        format!("{} ({})", self.file, self.key)
+    }
+
+    /// The hooks that the tool's handlers have.
+    pub fn hooks(&self) -> &Hooks {
+        &self.plan.hooks
+    }
+
+    /// Hides the tool if a server parameter is missing or belongs elsewhere. Called in catalogue order, because the
+    /// first schema that uses a key binds it to its domain.
+    pub fn hide_without_params(&mut self, params: &mut ServerParams) {
+        let mut keys: Vec<&str> = Vec::new();
+        for key in self.plan.declared.iter().chain(&self.plan.server_params) {
+            if !keys.contains(&&**key) {
+                keys.push(key);
+            }
+        }
+        if keys.is_empty() {
+            return;
+        }
+        let missing: Vec<String> =
+            keys.iter().filter(|key| params.get(key).is_none()).map(|key| (*key).to_owned()).collect();
+        if !missing.is_empty() {
+            self.hidden.get_or_insert(Hidden::MissingParams { keys: missing });
+            return;
+        }
+        let host = host(&self.plan.root, params);
+        for key in keys {
+            if let Err(error) = params.bind(key, &host) {
+                self.hidden.get_or_insert(Hidden::Bound(error));
+                return;
+            }
+        }
+    }
+
+    /// The server parameters whose values the request holds.
+    pub(crate) fn used_params(&self) -> impl Iterator<Item = &str> {
+        let root = &self.plan.root;
+        let root = root.origin.iter().chain(&root.path).chain(&root.query).filter_map(|part| match part {
+            Part::Server(key) => Some(&**key),
+            Part::Text(_) | Part::Input(_) => None,
+        });
+        self.plan.server_params.iter().map(|key| &**key).chain(root)
+    }
+
+    /// The schema of the result, compiled at its first use.
+    pub(crate) fn output_schema(&self) -> Option<&OutputSchema> {
+        let compile = || {
+            let text = self.plan.output.as_ref()?.schema.as_deref()?;
+            serde_json::from_str(text).ok().map(|schema| OutputSchema::new(&schema))
+        };
+        self.plan.output_schema.get_or_init(compile).as_ref()
+    }
+
+    /// The declared MIME type of the result.
+    pub(crate) fn declared_mime_type(&self) -> Option<&str> {
+        self.plan.output.as_ref().and_then(|output| output.mime_type.as_deref())
+    }
+}
+
+/// The root's host without its port, server parameters filled in.
+fn host(root: &Root, params: &ServerParams) -> String {
+    let mut text = String::new();
+    for part in &root.origin {
+        match part {
+            Part::Text(part) => text.push_str(part),
+            Part::Server(key) => {
+                text.push_str(params.get(key).map(|value| value.expose()).unwrap_or_default())
+            }
+            Part::Input(_) => {}
+        }
+    }
+    let host = text.split_once("://").map_or(text.as_str(), |(_, host)| host);
+    let host = if host.starts_with('[') { host.split(']').next() } else { host.split(':').next() };
+    host.unwrap_or_default().trim_start_matches('[').to_owned()
+}
+
+/// Makes the tools of a schema whose lists are resolved. They have no public names yet ([`crate::names::assign`]).
+pub fn activate(schema: Schema, pack: &Arc<PackPolicy>) -> Vec<ActiveTool> {
+    let namespace: Arc<str> = schema.namespace.into();
+    let name: Arc<str> = schema.name.into();
+    let tags: Arc<[Box<str>]> = schema.tags.into();
+    let docs: Arc<[Box<str>]> = schema.docs.into();
+    let mut declared = schema.server_params;
+    let no_root = schema.root.is_none();
+    let root = schema.root.unwrap_or(Root {
+        origin: Vec::new(),
+        path: Vec::new(),
+        query: Vec::new(),
+        marker: false,
+    });
+    for part in root.origin.iter().chain(&root.path).chain(&root.query) {
+        if let Part::Server(key) = part
+            && !declared.contains(key)
+        {
+            declared.push(key.clone());
+        }
+    }
+    let (root, declared) = (Arc::new(root), Arc::<[Box<str>]>::from(declared));
+    let make = |tool: Tool| {
+        let output_schema = tool.output.as_ref().filter(|_| pack.publish_output_schema).and_then(published);
+        let mut active = ActiveTool {
+            name: Arc::from(""),
+            title: format!("{name}: {}", tool.name),
+            input_schema: Arc::new(json_schema::of(&tool.inputs)),
+            output_schema,
+            description: tool.description,
+            method: method(tool.method),
+            namespace: Arc::clone(&namespace),
+            schema: Arc::clone(&name),
+            key: tool.name,
+            file: Arc::clone(&schema.path),
+            tags: Arc::clone(&tags),
+            docs: Arc::clone(&docs),
+            hidden: None,
+            plan: Plan {
+                root: Arc::clone(&root),
+                path: tool.path,
+                path_query: tool.path_query,
+                query: tool.query,
+                body: tool.body,
+                headers: tool.headers,
+                inputs: tool.inputs,
+                server_params: tool.server_params,
+                declared: Arc::clone(&declared),
+                hooks: tool.hooks,
+                output: tool.output,
+                output_schema: OnceLock::new(),
+                pack: Arc::clone(pack),
+            },
+        };
+        if no_root {
+            active.hidden = Some(Hidden::NoRoot);
+        }
+        if active.plan.hooks.any() {
+            active.hidden = Some(Hidden::NeedsSandbox);
+        }
+        active
+    };
+    schema.tools.into_iter().map(make).collect()
+}
+
+fn method(method: flowmcp_spec::schema::Method) -> Method {
+    match method {
+        flowmcp_spec::schema::Method::Get => Method::Get,
+        flowmcp_spec::schema::Method::Post => Method::Post,
+        flowmcp_spec::schema::Method::Put => Method::Put,
+        flowmcp_spec::schema::Method::Delete => Method::Delete,
+    }
+}
+
+/// MCP allows output schemas of objects only.
+fn published(output: &OutputDeclaration) -> Option<Arc<Map<String, Value>>> {
+    let schema = serde_json::from_str(output.schema.as_deref()?).ok()?;
+    let schema = OutputSchema::new(&schema);
+    match schema.json_schema() {
+        Value::Object(map) if schema.is_object() => Some(Arc::new(map)),
+        _ => None,
+    }
+}
+
+impl fmt::Display for ActiveTool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
 }

@@ -1,25 +1,44 @@
-//! The path of one call.
+//! The path of one call: bind the arguments, render the request, send it, shape the result.
 
-use std::sync::Arc;
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, OnceLock, PoisonError},
+    time::Instant,
+};
 
 use arc_swap::ArcSwap;
-use flowmcp_plugin::Transport;
+use bytes::Bytes;
+use flowmcp_plugin::{Request, RequestLimits, Secret, Transport, TransportError};
 use serde_json::{Map, Value};
+use tokio::sync::Semaphore;
 
-use crate::{Caller, Output, Settings, catalogue::Snapshot};
+use crate::{
+    ActiveTool, Caller, Output, Settings,
+    bind::bind,
+    catalogue::Snapshot,
+    output::{self, OutputContext, SchemaUse},
+    params::ServerParams,
+    redact::Redactor,
+    render::{Rendered, ServerValues, render},
+};
 
 /// Serves calls on the current snapshot. Shared by all listeners.
 pub struct Engine {
     snapshot: ArcSwap<Snapshot>,
     transport: Arc<dyn Transport>,
+    params: ServerParams,
+    /// Built at its first use: with a hundred keys it takes longer than everything else at start.
+    redactor: OnceLock<Redactor>,
     settings: Settings,
+    calls: Semaphore,
+    hosts: Mutex<HashMap<Box<str>, Arc<Semaphore>>>,
 }
 
 /// A call that has no tool result.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CallError {
     /// No visible tool has this name.
-    #[error("unknown tool {name:?}")]
+    #[error("unknown tool {name:?}{}", .nearest.as_ref().map(|name| format!("; did you mean {name:?}?")).unwrap_or_default())]
     UnknownTool {
         /// Name asked for.
         name: String,
@@ -31,10 +50,54 @@ pub enum CallError {
     Cancelled,
 }
 
+/// The exact request of a call that is not made; server values stand as `<KEY>`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DryRun {
+    /// Method.
+    pub method: &'static str,
+    /// URL, as it is composed.
+    pub url: String,
+    /// Headers as written, and Content-Type where there is a body.
+    pub headers: Vec<(String, String)>,
+    /// Body text.
+    pub body: Option<String>,
+}
+
+/// Why there is no request to show.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DryRunError {
+    /// The arguments do not fit, one line each.
+    #[error("{}", .0.join("\n"))]
+    Arguments(Vec<String>),
+    /// A handler decides the request, and there is no sandbox to run it.
+    #[error("{hook} decides the request, which needs the handler sandbox")]
+    NeedsSandbox {
+        /// The hook.
+        hook: &'static str,
+    },
+    /// The schema's root is no web address.
+    #[error("the schema's root is no web address")]
+    NoRoot,
+}
+
 impl Engine {
     /// An engine that starts with a snapshot.
-    pub fn new(snapshot: Snapshot, transport: Arc<dyn Transport>, settings: Settings) -> Self {
-        Engine { snapshot: ArcSwap::from_pointee(snapshot), transport, settings }
+    pub fn new(
+        snapshot: Snapshot,
+        transport: Arc<dyn Transport>,
+        params: ServerParams,
+        settings: Settings,
+    ) -> Self {
+        let calls = Semaphore::new(settings.limits.calls);
+        Engine {
+            snapshot: ArcSwap::from_pointee(snapshot),
+            transport,
+            params,
+            redactor: OnceLock::new(),
+            settings,
+            calls,
+            hosts: Mutex::default(),
+        }
     }
 
     /// The snapshot that new calls use.
@@ -52,18 +115,150 @@ impl Engine {
         &self.settings
     }
 
+    /// Takes server values out of texts: results, errors and log lines.
+    pub fn redactor(&self) -> &Redactor {
+        self.redactor.get_or_init(|| self.params.redactor())
+    }
+
     /// Calls one visible tool of a view. Bad arguments and upstream failures are outputs with `is_error`.
     ///
     /// # Errors
     /// [`CallError`] when there is no such tool or the client gave up.
     pub async fn call(
         &self,
-        _view: &str,
+        view: &str,
         name: &str,
-        _arguments: Map<String, Value>,
-        _caller: &Caller,
+        arguments: Map<String, Value>,
+        caller: &Caller,
     ) -> Result<Output, CallError> {
-        let _ = &self.transport;
-        Err(CallError::UnknownTool { name: name.to_owned(), nearest: None })
+        let deadline = Instant::now() + self.settings.limits.call_deadline;
+        let snapshot = self.snapshot.load_full();
+        let Some(tool) = snapshot.visible(view, name) else {
+            return Err(CallError::UnknownTool {
+                name: name.to_owned(),
+                nearest: snapshot.nearest(view, name),
+            });
+        };
+        let run = self.run(tool, arguments, deadline);
+        tokio::select! {
+            output = run => Ok(output),
+            () = caller.cancellation.cancelled() => Err(CallError::Cancelled),
+        }
     }
+
+    /// The steps of a call, in order.
+    async fn run(&self, tool: &ActiveTool, arguments: Map<String, Value>, deadline: Instant) -> Output {
+        let arguments = match bind(tool, arguments, &self.settings) {
+            Ok(arguments) => arguments,
+            Err(faults) => return bad_arguments(tool, &faults),
+        };
+        let rendered = match render(tool, &arguments, ServerValues::Real(&self.params)) {
+            Ok(rendered) => rendered,
+            Err(error) => return bad_arguments(tool, &[error.to_string()]),
+        };
+        let _permits = match self.permits(&rendered, deadline).await {
+            Ok(permits) => permits,
+            Err(busy) => return Output::error(busy),
+        };
+        let mut output = match self.transport.send(self.request(tool, rendered), deadline).await {
+            Ok(response) => {
+                let uri = format!("flowmcp://{}/tool/{}/result", tool.namespace, tool.key);
+                let context = OutputContext {
+                    redactor: self.redactor(),
+                    limits: &self.settings.limits,
+                    declared_mime_type: tool.declared_mime_type(),
+                    uri: &uri,
+                    schema: match tool.output_schema() {
+                        Some(schema) if tool.plan.pack.publish_output_schema => SchemaUse::Published(schema),
+                        Some(schema) => SchemaUse::Note(schema),
+                        None => SchemaUse::None,
+                    },
+                };
+                output::from_response(&response, &context)
+            }
+            Err(error) => self.failed(tool, &error),
+        };
+        output.notes.splice(0..0, arguments.notes);
+        output
+    }
+
+    fn request(&self, tool: &ActiveTool, rendered: Rendered) -> Request {
+        Request {
+            method: rendered.method,
+            url: rendered.url,
+            headers: rendered.headers,
+            body: rendered.body.map(Bytes::from).unwrap_or_default(),
+            network: tool.plan.pack.network,
+            limits: RequestLimits {
+                response_bytes: self.settings.limits.response_bytes,
+                redirects: self.settings.limits.redirects,
+            },
+            retry: self.settings.retry,
+            secrets: self.secrets(tool),
+        }
+    }
+
+    fn secrets(&self, tool: &ActiveTool) -> Vec<Secret> {
+        tool.used_params().filter_map(|key| self.params.get(key).cloned()).collect()
+    }
+
+    fn failed(&self, tool: &ActiveTool, error: &TransportError) -> Output {
+        tracing::debug!(tool = %tool.name, %error, "no response");
+        Output::error(self.redactor().redact(&error.to_string()).into_owned())
+    }
+
+    /// A place among the calls in flight, over all and to this host. Waiting counts against the deadline.
+    async fn permits(
+        &self,
+        rendered: &Rendered,
+        deadline: Instant,
+    ) -> Result<(tokio::sync::SemaphorePermit<'_>, tokio::sync::OwnedSemaphorePermit), String> {
+        let host = self.host(&rendered.url);
+        let both = async { (self.calls.acquire().await, host.acquire_owned().await) };
+        match tokio::time::timeout_at(deadline.into(), both).await {
+            Ok((Ok(call), Ok(host))) => Ok((call, host)),
+            Ok(_) => Err("the server is shutting down".to_owned()),
+            Err(_) => Err("too many calls are in flight: try again later".to_owned()),
+        }
+    }
+
+    fn host(&self, url: &str) -> Arc<Semaphore> {
+        let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+        let host = rest.split(['/', '?', '#']).next().unwrap_or(rest);
+        let mut hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = hosts.get(host) {
+            return Arc::clone(known);
+        }
+        let new = Arc::new(Semaphore::new(self.settings.limits.calls_per_host));
+        hosts.insert(host.into(), Arc::clone(&new));
+        new
+    }
+
+    /// The request that a call would make. Needs no server values, so hidden tools are shown too.
+    ///
+    /// # Errors
+    /// [`DryRunError`] when there is no request to show.
+    pub fn dry_run(&self, tool: &ActiveTool, arguments: Map<String, Value>) -> Result<DryRun, DryRunError> {
+        for hook in ["preRequest", "executeRequest"] {
+            if tool.plan.hooks.has(hook) {
+                return Err(DryRunError::NeedsSandbox { hook });
+            }
+        }
+        if tool.plan.root.origin.is_empty() {
+            return Err(DryRunError::NoRoot);
+        }
+        let arguments = bind(tool, arguments, &self.settings).map_err(DryRunError::Arguments)?;
+        let rendered = render(tool, &arguments, ServerValues::Shown)
+            .map_err(|error| DryRunError::Arguments(vec![error.to_string()]))?;
+        Ok(DryRun {
+            method: rendered.method.as_str(),
+            url: rendered.url,
+            headers: rendered.headers,
+            body: rendered.body,
+        })
+    }
+}
+
+fn bad_arguments(tool: &ActiveTool, faults: &[String]) -> Output {
+    Output::error(format!("Bad arguments for {}:\n- {}", tool.name, faults.join("\n- ")))
 }

@@ -1,20 +1,27 @@
 //! Turns validated schemas into tools and calls them.
 //!
-//! The path of one call is [`call`]: arguments are bound, the request is rendered, hooks run around the transport, and
-//! the response becomes an [`Output`]. The engine never reads the environment and never touches stdout.
+//! The path of one call is in `call.rs`: arguments are bound, the request is rendered, the transport sends it, and the
+//! response becomes an [`Output`]. The engine never reads the environment and never touches stdout.
 
 mod activate;
+mod bind;
 mod call;
 mod caller;
 mod catalogue;
+mod lists;
+pub mod names;
 pub mod output;
+mod pack;
 pub mod params;
 pub mod redact;
+mod render;
 mod settings;
 
-pub use activate::{ActiveTool, Hidden};
-pub use call::{CallError, Engine};
+pub use activate::{ActiveTool, Hidden, activate};
+pub use call::{CallError, DryRun, DryRunError, Engine};
 pub use caller::{Asks, Caller, Progress};
 pub use catalogue::{DEFAULT_VIEW, Entry, Snapshot, View};
+pub use lists::Lists;
 pub use output::{Content, Output, ResourceBody};
+pub use pack::PackPolicy;
 pub use settings::{Limits, Settings, Types, UnknownArguments};

@@ -1,0 +1,172 @@
+//! Shared lists: puts their values into the enums that refer to them.
+
+use std::{collections::HashMap, sync::Arc};
+
+use flowmcp_spec::{
+    Blocks, Code, Diagnostic, List, Member, Primitive, Schema,
+    schema::{ListReference, Tool},
+};
+
+/// The lists of one pack by name.
+#[derive(Debug, Clone, Default)]
+pub struct Lists(HashMap<Box<str>, Arc<List>>);
+
+/// A list that does not exist, or a field that it does not have.
+const UNKNOWN: Code = Code("VAL072");
+/// Another version of a list than asked for.
+const VERSION: Code = Code("VAL073");
+/// A default that the list's values do not hold.
+const OWN_VALUE: Code = flowmcp_spec::codes::OWN_VALUE;
+
+/// How deep lists may build on others (semantics.md, section 5).
+const MAX_DEPENDENCIES: usize = 3;
+
+impl Lists {
+    /// Adds a list; a second one of a name is handed back, since the first stays.
+    ///
+    /// # Errors
+    /// The list that was already there.
+    pub fn add(&mut self, list: List) -> Result<(), Arc<List>> {
+        match self.0.get(&list.name) {
+            Some(known) => Err(Arc::clone(known)),
+            None => {
+                self.0.insert(list.name.clone(), Arc::new(list));
+                Ok(())
+            }
+        }
+    }
+
+    /// A list by its name.
+    pub fn get(&self, name: &str) -> Option<&Arc<List>> {
+        self.0.get(name)
+    }
+
+    /// How many lists there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// What is wrong with the lists' references to each other: unknown names, cycles, too deep ones.
+    pub fn faults(&self) -> Vec<String> {
+        let mut names: Vec<&str> = self.0.keys().map(|name| &**name).collect();
+        names.sort_unstable();
+        names.into_iter().filter_map(|name| self.fault(name, &mut vec![name])).collect()
+    }
+
+    fn fault<'l>(&'l self, name: &'l str, path: &mut Vec<&'l str>) -> Option<String> {
+        for dependency in self.0.get(name).map(|list| list.depends_on.as_slice()).unwrap_or_default() {
+            if !self.0.contains_key(dependency) {
+                return Some(format!("shared list {name:?} depends on {dependency:?}, which does not exist"));
+            }
+            let cycle = path.contains(&&**dependency);
+            path.push(dependency);
+            if cycle || path.len() > MAX_DEPENDENCIES + 1 {
+                let what = if cycle { "depend on each other" } else { "depend on each other too deeply" };
+                return Some(format!("shared lists {what}: {}", path.join(" → ")));
+            }
+            if let Some(fault) = self.fault(dependency, path) {
+                return Some(fault);
+            }
+            path.pop();
+        }
+        None
+    }
+
+    /// Replaces every list reference of a schema's enums by values. Tools whose lists cannot be resolved are taken out
+    /// of the schema; the findings say why.
+    pub fn resolve(&self, schema: &mut Schema) -> Vec<Diagnostic> {
+        let mut diagnostics = Vec::new();
+        let references = std::mem::take(&mut schema.lists);
+        for reference in &references {
+            diagnostics.extend(self.check_reference(reference));
+        }
+        schema.tools.retain_mut(|tool| {
+            let faults = self.resolve_tool(tool, &references);
+            let served = faults.iter().all(|fault| fault.blocks == Blocks::Nothing);
+            diagnostics.extend(faults);
+            served
+        });
+        schema.lists = references;
+        diagnostics
+    }
+
+    fn check_reference(&self, reference: &ListReference) -> Option<Diagnostic> {
+        let list = self.0.get(&reference.name)?;
+        let (wanted, found) = (reference.version.as_deref()?, list.version.as_deref()?);
+        if wanted == found {
+            return None;
+        }
+        let message =
+            format!("asks for version {wanted} of the list {:?}, which has {found}", reference.name);
+        let same_major = wanted.split('.').next() == found.split('.').next();
+        let finding = Diagnostic::warning(VERSION, "main.sharedLists", message).at(reference.span);
+        Some(if same_major {
+            finding
+        } else {
+            Diagnostic { severity: flowmcp_spec::Severity::Error, ..finding }
+        })
+    }
+
+    fn resolve_tool(&self, tool: &mut Tool, references: &[ListReference]) -> Vec<Diagnostic> {
+        let mut faults = Vec::new();
+        let (name, span) = (tool.name.clone(), tool.span);
+        for input in &mut tool.inputs {
+            let Primitive::Enum(members) = &mut input.z.primitive else { continue };
+            if members.iter().all(|member| matches!(member, Member::Value(_))) {
+                continue;
+            }
+            let path = format!("main.tools.{name}.parameters[{}].z", input.parameter);
+            let blocked = |code, message: String| {
+                Diagnostic::error(code, path.clone(), message).at(span).blocking(Blocks::Tool(name.clone()))
+            };
+            match self.members(members, references) {
+                Ok(resolved) => *members = resolved,
+                Err(message) => {
+                    faults.push(blocked(UNKNOWN, message));
+                    continue;
+                }
+            }
+            if let Some(default) = &input.z.default
+                && let Err(mismatch) = input.z.coerce(default)
+            {
+                faults.push(blocked(OWN_VALUE, format!("the default {mismatch}")));
+            }
+        }
+        faults
+    }
+
+    fn members(&self, members: &[Member], references: &[ListReference]) -> Result<Vec<Member>, String> {
+        let mut resolved: Vec<Member> = Vec::new();
+        for member in members {
+            let Member::List { list, field } = member else {
+                if !resolved.contains(member) {
+                    resolved.push(member.clone());
+                }
+                continue;
+            };
+            let Some(known) = self.0.get(list) else {
+                let mut names: Vec<&str> = self.0.keys().map(|name| &**name).collect();
+                names.sort_unstable();
+                let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+                return Err(format!("the shared list {list:?} does not exist (known: {names})"));
+            };
+            let filter = references.iter().find(|reference| reference.name == *list);
+            let filter = filter.and_then(|reference| reference.filter.as_ref());
+            let values = known
+                .values(field.as_deref(), filter)
+                .map_err(|fault| format!("the shared list {list:?} gives no values: {fault}"))?;
+            for value in values {
+                let value = Member::Value(value);
+                if !resolved.contains(&value) {
+                    resolved.push(value);
+                }
+            }
+        }
+        Ok(resolved)
+    }
+}
