@@ -195,7 +195,7 @@ pub trait SandboxHost {
 pub struct Ticket(pub u64);
 
 /// A request that a handler makes itself.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FetchRequest {
     /// Method.
     pub method: Method,
@@ -208,7 +208,7 @@ pub struct FetchRequest {
 }
 
 /// What a handler's request got.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FetchResult {
     /// Status code.
     pub status: u16,
@@ -354,6 +354,18 @@ pub enum SandboxError {
     Output {
         /// Limit in bytes.
         limit: usize,
+    },
+    /// A layer of confinement is missing and the host insists on all of them.
+    #[error("handlers are refused: this system lacks {missing}, and isolation is strict")]
+    Unconfined {
+        /// The missing layers.
+        missing: String,
+    },
+    /// No worker became free in time.
+    #[error("no worker became free: {reason}")]
+    Busy {
+        /// Cause.
+        reason: String,
     },
     /// The engine or its process ended.
     #[error("the sandbox ended unexpectedly: {reason}")]

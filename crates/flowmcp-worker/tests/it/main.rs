@@ -1,0 +1,7 @@
+//! Worker processes, from outside: results, limits, confinement, and workers that turn against the host.
+
+mod confinement;
+mod hostile;
+mod pool;
+mod protocol;
+mod support;
