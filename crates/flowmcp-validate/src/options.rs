@@ -39,3 +39,8 @@ pub(crate) fn same_library(one: &str, other: &str) -> bool {
     }
     full(one) == full(other)
 }
+
+/// Whether a name that the file does not declare is the short name of a library that it does declare.
+pub(crate) fn is_short_for(name: &str, library: &str) -> bool {
+    name != library && same_library(name, library) && LIBRARY_ALIASES.iter().any(|(alias, _)| *alias == name)
+}

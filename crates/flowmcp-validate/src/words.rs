@@ -64,7 +64,7 @@ pub(crate) fn major(version: &str) -> Option<&str> {
     let numeric = |part: &&str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     let mut parts = version.split('.');
     let (major, minor, patch) = (parts.next()?, parts.next()?, parts.next()?);
-    ([major, minor, patch].iter().all(|part| numeric(part)) && parts.next().is_none()).then_some(major)
+    ([major, minor, patch].iter().all(numeric) && parts.next().is_none()).then_some(major)
 }
 
 #[cfg(test)]

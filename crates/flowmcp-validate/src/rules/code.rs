@@ -8,7 +8,7 @@ use flowmcp_spec::{Blocks, CodeUse, Diagnostic, Node, Reach};
 use crate::{
     Scope,
     findings::{Findings, Place, softened},
-    options::same_library,
+    options::{is_short_for, same_library},
     subject::Subject,
     words::{cut, nearest},
 };
@@ -158,12 +158,10 @@ pub(crate) fn missing_libraries(subject: &Subject<'_>, findings: &mut Findings<'
             .draft(&place, format!("is a library that this host does not provide (found {})", node.shown()))
             .help(format!("provided are: {provided}"));
         let mut tools = HashSet::new();
-        for found in subject
-            .code
-            .libraries
-            .iter()
-            .filter(|found| &*found.name == ANY_NAME || same_library(&found.name, name))
-        {
+        let taken = subject.code.libraries.iter();
+        let taken = taken.filter(|found| &*found.name == ANY_NAME || same_library(&found.name, name));
+        let by_short_name = subject.code.globals.iter().filter(|found| is_short_for(&found.name, name));
+        for found in taken.chain(by_short_name) {
             each_tool(found, finding.clone(), |reached, tool| {
                 if tools.insert(tool.to_owned()) {
                     findings.push(Diagnostic { path: finding.path.clone(), ..reached });
@@ -188,7 +186,8 @@ pub(crate) fn unknown_names(subject: &Subject<'_>, findings: &mut Findings<'_>) 
     let mut seen = HashSet::new();
     for found in &subject.code.globals {
         let name = &*found.name;
-        if forbidden(name) || !seen.insert(name) {
+        let is_library = declared(subject).any(|library| is_short_for(name, library));
+        if forbidden(name) || is_library || !seen.insert(name) {
             continue;
         }
         let message = format!("reads `{}`, which neither this file nor the sandbox has", cut(name));

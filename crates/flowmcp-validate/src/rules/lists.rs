@@ -5,7 +5,7 @@ use flowmcp_spec::{Node, Value};
 use crate::{
     findings::{Findings, Place},
     subject::{Kind, Subject},
-    words::major,
+    words::{cut, major},
 };
 
 const FIELD_TYPES: [&str; 3] = ["string", "number", "boolean"];
@@ -74,42 +74,53 @@ pub(crate) fn entries(subject: &Subject<'_>, findings: &mut Findings<'_>) {
     }
 }
 
-/// Visits each field of each row that is described and not left out as optional.
-fn each_cell<'d>(
-    subject: &Subject<'d>,
-    visit: &mut dyn FnMut(&Place<'d>, &'d Node, &'d str, Option<&'d Node>),
-) {
-    for (index, row) in
-        subject.root.node.get("entries").map(Node::items).unwrap_or_default().iter().enumerate()
-    {
-        if !row.is_object() {
-            continue;
-        }
-        let place = Place { path: format!("list.entries[{index}]"), span: row.span, tool: None };
-        for field in fields(subject) {
-            let Some(key) = field.get("key").and_then(Node::as_str) else { continue };
-            let value = row.get(key).filter(|node| node.value != Value::Null);
-            visit(&place, field, key, value);
-        }
+/// What a row holds for one described field.
+struct Cell<'d> {
+    row: &'d Node,
+    index: usize,
+    field: &'d Node,
+    key: &'d str,
+    /// `None` when it is missing or null.
+    value: Option<&'d Node>,
+}
+
+impl<'d> Cell<'d> {
+    fn row_place(&self) -> Place<'d> {
+        Place { path: format!("list.entries[{}]", self.index), span: self.row.span, tool: None }
     }
+}
+
+fn cells<'d>(subject: &Subject<'d>) -> impl Iterator<Item = Cell<'d>> {
+    let entries = subject.root.node.get("entries").map(Node::items).unwrap_or_default();
+    let fields = fields(subject);
+    let rows = entries.iter().enumerate().filter(|(_, row)| row.is_object());
+    rows.flat_map(move |(index, row)| {
+        fields.iter().filter_map(move |field| {
+            let key = field.get("key").and_then(Node::as_str)?;
+            let value = row.get(key).filter(|node| node.value != Value::Null);
+            Some(Cell { row, index, field, key, value })
+        })
+    })
 }
 
 /// LST007.
 pub(crate) fn complete(subject: &Subject<'_>, findings: &mut Findings<'_>) {
-    each_cell(subject, &mut |place, field, key, value| {
-        let optional = field.get("optional").is_some_and(|node| node.value == Value::Bool(true));
-        if value.is_none() && !optional {
-            let finding =
-                findings.draft(place, format!("lacks `{}`, which is not optional", crate::words::cut(key)));
-            findings.push(finding.help("add it, or mark the field with `optional: true` in meta.fields"));
+    for cell in cells(subject).filter(|cell| cell.value.is_none()) {
+        if cell.field.get("optional").is_some_and(|node| node.value == Value::Bool(true)) {
+            continue;
         }
-    });
+        let message = format!("lacks `{}`, which is not optional", cut(cell.key));
+        let finding = findings.draft(&cell.row_place(), message);
+        findings.push(finding.help("add it, or mark the field with `optional: true` in meta.fields"));
+    }
 }
 
 /// LST008.
 pub(crate) fn typed(subject: &Subject<'_>, findings: &mut Findings<'_>) {
-    each_cell(subject, &mut |place, field, key, value| {
-        let (Some(wanted), Some(value)) = (field.get("type").and_then(Node::as_str), value) else { return };
+    for cell in cells(subject) {
+        let (Some(wanted), Some(value)) = (cell.field.get("type").and_then(Node::as_str), cell.value) else {
+            continue;
+        };
         let fits = match &value.value {
             Value::String(_) => wanted == "string",
             Value::Number(_) => wanted == "number",
@@ -117,10 +128,10 @@ pub(crate) fn typed(subject: &Subject<'_>, findings: &mut Findings<'_>) {
             _ => false,
         };
         if !fits && FIELD_TYPES.contains(&wanted) {
-            let path = format!("{}.{}", place.path, crate::words::cut(key));
+            let path = format!("{}.{}", cell.row_place().path, cut(cell.key));
             let place = Place { path, span: value.span, tool: None };
             findings
                 .report(&place, format!("must be a {wanted} as meta.fields says (found {})", value.shown()));
         }
-    });
+    }
 }

@@ -84,7 +84,7 @@ pub(crate) fn local(subject: &Subject<'_>, findings: &mut Findings<'_>) {
 
 /// VAL028.
 pub(crate) fn trailing_slash(subject: &Subject<'_>, findings: &mut Findings<'_>) {
-    let Some(text) = root(subject).filter(|text| text.ends_with('/') && !text.ends_with("//")) else {
+    let Some(text) = root(subject).filter(|text| text.ends_with('/') && !text.ends_with("://")) else {
         return;
     };
     let shown = subject.root.node.get("root").map(Node::shown).unwrap_or_default();

@@ -89,3 +89,44 @@ fn findings_are_bounded() {
     assert!(validated.diagnostics.len() < 200, "{}", validated.diagnostics.len());
     assert!(validated.tool_blocked("first").is_some() && validated.tool_blocked("second").is_some());
 }
+
+/// Older files read a library by its short name, without taking it from `libraries`.
+#[test]
+fn a_short_name_is_its_library() {
+    let text = "export const main = { namespace: 'demo', name: 'Demo', description: 'x', version: '3.0.0',
+        root: 'https://api.example.com', requiredLibraries: [ 'indicatorts' ], tools: {
+            average: { method: 'GET', path: '/', description: 'x', parameters: [] },
+            plain: { method: 'GET', path: '/', description: 'x', parameters: [] } } }
+        export const handlers = () => ({
+            average: { postRequest: async ( { response } ) => ({ response: indicators.sma( response ) }) } })";
+    let file = SourceFile::new("average.mjs", text);
+    let codes = |options: &Options| {
+        let validated = validate(&file, read(&file), options);
+        let codes: Vec<&str> = validated.diagnostics.iter().map(|finding| finding.code.0).collect();
+        (validated.refused, codes.iter().filter(|code| code.starts_with("SEC")).copied().collect::<Vec<_>>())
+    };
+    assert_eq!(codes(&Options::default()), (vec!["average".into()], vec!["SEC020"]));
+    let provided = Options { libraries: vec!["indicatorts".to_owned()], ..Options::default() };
+    assert_eq!(codes(&provided), (Vec::new(), Vec::new()));
+}
+
+/// Words that a scan of the text would trip over are fine where they are no code.
+#[test]
+fn harmless_words_are_no_findings() {
+    let text = "// Import: none. eval( 'x' ), require( 'fs' ), process.env
+        export const main = { namespace: 'demo', name: 'Demo', description: 'how to import data with fetch( url )', version: '3.0.0',
+        root: 'https://gbfs.global.example.test', tools: {
+            stations: { method: 'GET', path: '/eval', description: 'Function( fs.stat )', parameters: [] } } }
+        function getFunction( process ) { return process.env }
+        export const handlers = () => ({
+            stations: { postRequest: async ( { response } ) => {
+                const { eval: evaluated, global } = response
+                return { response: { evaluated, global, fs: response.fs.stat, f: getFunction( response ) } }
+            } } })";
+    let file = SourceFile::new("stations.mjs", text);
+    let validated = validate(&file, read(&file), &Options::default());
+    let codes: Vec<String> =
+        validated.diagnostics.iter().map(|finding| format!("{} {finding}", finding.code)).collect();
+    assert!(!codes.iter().any(|code| code.starts_with("SEC")), "{codes:?}");
+    assert!(validated.refused.is_empty());
+}
