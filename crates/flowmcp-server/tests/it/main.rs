@@ -1,0 +1,3 @@
+//! The server from outside: one module per part.
+
+mod config;
