@@ -74,7 +74,7 @@ async fn retry_after_beyond_the_deadline_returns_at_once() {
 
 #[tokio::test]
 async fn a_refused_connection_is_tried_again_for_post_too() {
-    // The port is free until the first attempt failed; the listener comes up during the waits.
+    // A port that was just given back: nobody listens, so the waits between the attempts are what can be seen.
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     drop(listener);

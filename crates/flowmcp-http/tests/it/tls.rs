@@ -142,13 +142,13 @@ async fn a_certificate_for_another_name_is_a_tls_failure() {
 }
 
 #[tokio::test]
-async fn a_server_without_tls_is_a_tls_failure() {
+async fn a_server_that_never_answers_tls_is_a_connect_timeout() {
     let plain = Server::start(vec![answer(200, &[], b"")]).await;
     let settings = HttpSettings {
         resolve: [("api.example.test".to_owned(), ([127, 0, 0, 1], plain.port).into())].into(),
         ..HttpSettings::default()
     };
-    // Its reader waits for the end of a request that never comes, so the deadline or TLS must end the call.
+    // It waits for a plain request that never comes; the connect timeout, well before the deadline, ends the call.
     let transport =
         HttpTransport::new(HttpSettings { connect_timeout: Duration::from_millis(150), ..settings });
     let request = public("https://api.example.test/SECRET");
