@@ -1,0 +1,5 @@
+//! MCP sessions against an engine whose upstream is made up.
+
+mod http;
+mod stdio;
+mod world;
