@@ -1,3 +1,4 @@
 //! The server from outside: one module per part.
 
 mod config;
+mod mcp;
