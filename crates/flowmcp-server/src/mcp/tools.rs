@@ -99,14 +99,14 @@ fn revision(tools: &[Tool]) -> u64 {
 
 /// The MCP description of a tool.
 pub(crate) fn describe(tool: &ActiveTool) -> Tool {
-    let mut facts = json!({ "id": tool.id() });
+    let mut facts = Map::from_iter([("id".to_owned(), json!(tool.id()))]);
     if !tool.tags.is_empty() {
-        facts["tags"] = json!(tool.tags);
+        facts.insert("tags".to_owned(), json!(tool.tags));
     }
     let mut described =
         Tool::new(tool.name.to_string(), tool.description.to_string(), Arc::clone(&tool.input_schema))
             .with_annotations(annotations(tool.method))
-            .with_meta(MetaObject(Map::from_iter([("flowmcp".to_owned(), facts)])));
+            .with_meta(MetaObject(Map::from_iter([("flowmcp".to_owned(), facts.into())])));
     described.title = (!tool.title.is_empty()).then(|| tool.title.clone());
     described.output_schema = tool.output_schema.clone();
     described

@@ -10,7 +10,6 @@ use axum::{
 use http::{HeaderMap, StatusCode, header, request::Parts};
 use rmcp::model::{
     ClientJsonRpcMessage, ClientRequest, ErrorCode, ErrorData, GetMeta as _, JsonRpcRequest, ProtocolVersion,
-    RequestId,
 };
 
 use super::{Front, reply, session_calls};
@@ -63,8 +62,8 @@ async fn dispatch(front: &Front, parts: Parts, body: Bytes, message: ClientJsonR
     };
     match message {
         ClientJsonRpcMessage::Request(request) if uses_session(&request, &parts.headers) => {
-            if let Err(response) = check_version(&parts.headers, &request.id) {
-                return response;
+            if let Some(error) = unknown_version(&parts.headers) {
+                return reply::error(StatusCode::BAD_REQUEST, Some(request.id), error);
             }
             if matches!(request.request, ClientRequest::InitializeRequest(_)) {
                 return session_calls::initialize(front, request).await;
@@ -97,18 +96,14 @@ fn known_version(headers: &HeaderMap) -> Option<&'static ProtocolVersion> {
     ProtocolVersion::KNOWN_VERSIONS.iter().find(|version| version.as_str().as_bytes() == value)
 }
 
-fn check_version(headers: &HeaderMap, id: &RequestId) -> Result<(), Response> {
-    let Some(value) = headers.get(VERSION_HEADER) else {
-        return Ok(());
-    };
+fn unknown_version(headers: &HeaderMap) -> Option<ErrorData> {
+    let value = headers.get(VERSION_HEADER)?;
     if known_version(headers).is_some() {
-        return Ok(());
+        return None;
     }
     let known: Vec<&str> = ProtocolVersion::KNOWN_VERSIONS.iter().map(ProtocolVersion::as_str).collect();
     let value: String = String::from_utf8_lossy(value.as_bytes()).chars().take(100).collect();
-    let error =
-        reply::invalid_request(format!("MCP-Protocol-Version {value:?} is not one of {}", known.join(", ")));
-    Err(reply::error(StatusCode::BAD_REQUEST, Some(id.clone()), error))
+    Some(reply::invalid_request(format!("MCP-Protocol-Version {value:?} is not one of {}", known.join(", "))))
 }
 
 fn is_json(headers: &HeaderMap) -> bool {
