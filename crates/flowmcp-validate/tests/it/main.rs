@@ -1,5 +1,6 @@
 //! Integration tests.
 
+mod index;
 mod pages;
 mod refusals;
 mod texts;

@@ -1,0 +1,58 @@
+//! Prints `docs/rules.md`, the index of all rules. `cargo xtask docs` writes the file.
+
+use std::{
+    fmt::Write as _,
+    io::{self, Write as _},
+};
+
+use flowmcp_validate::{RULES, Rule, Scope, Stage};
+
+const HEAD: &str = "\
+# Rules
+
+<!-- Made from the rules by `cargo xtask docs`; not edited by hand. -->
+
+Each code leads to its page: what the rule asks for, why, a wrong example and a right one. `flowmcp-server explain CODE`
+prints the same page.
+
+- **Severity** is the worst that a finding of the rule has. Only errors make `flowmcp-server validate` exit with 1.
+- **Blocks** is the most that a finding keeps from being served: the tool it is about, the whole file, or nothing.
+- **Chapter** is that of the public FlowMCP specification 3.0.0.
+- **Found by**: *reading* the text, *lowering* it to the typed model, or a *check* on what was read.
+
+| Code | What it asks for | Severity | Blocks | Chapter | Found by |
+|---|---|---|---|---|---|
+";
+
+fn main() -> io::Result<()> {
+    io::stdout().lock().write_all(index().as_bytes())
+}
+
+/// The whole page.
+pub(crate) fn index() -> String {
+    let mut page = HEAD.to_owned();
+    for rule in RULES {
+        page.push_str(&row(rule));
+    }
+    let _ = writeln!(page, "\n{} rules.", RULES.len());
+    page
+}
+
+fn row(rule: &Rule) -> String {
+    let code = rule.code.0;
+    let blocks = match rule.blocks {
+        Scope::Nothing => "nothing",
+        Scope::Tool => "tool",
+        Scope::File => "file",
+    };
+    let stage = match rule.emitted_by() {
+        Stage::Reading => "reading",
+        Stage::Lowering => "lowering",
+        Stage::Rule => "check",
+    };
+    let title = rule.title().replace('|', "\\|");
+    let (severity, chapter) = (rule.severity.as_str(), rule.chapter);
+    format!(
+        "| [{code}](../crates/flowmcp-validate/rules/{code}.md) | {title} | {severity} | {blocks} | {chapter} | {stage} |\n"
+    )
+}
