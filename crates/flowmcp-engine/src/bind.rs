@@ -39,6 +39,9 @@ pub(crate) fn bind(
             values.push(input.z.default.clone());
             continue;
         };
+        if input.placeless && !tool.plan.hooks.any() {
+            notes.push(format!("{}: the schema's path has no place for it, so it is not sent", input.name));
+        }
         let judged = match settings.types {
             Types::Coerce => input.z.coerce(&given),
             Types::Strict => input.z.accept(&given),

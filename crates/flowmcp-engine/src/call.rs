@@ -50,36 +50,6 @@ pub enum CallError {
     Cancelled,
 }
 
-/// The exact request of a call that is not made; server values stand as `<KEY>`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DryRun {
-    /// Method.
-    pub method: &'static str,
-    /// URL, as it is composed.
-    pub url: String,
-    /// Headers as written, and Content-Type where there is a body.
-    pub headers: Vec<(String, String)>,
-    /// Body text.
-    pub body: Option<String>,
-}
-
-/// Why there is no request to show.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum DryRunError {
-    /// The arguments do not fit, one line each.
-    #[error("{}", .0.join("\n"))]
-    Arguments(Vec<String>),
-    /// A handler decides the request, and there is no sandbox to run it.
-    #[error("{hook} decides the request, which needs the handler sandbox")]
-    NeedsSandbox {
-        /// The hook.
-        hook: &'static str,
-    },
-    /// The schema's root is no web address.
-    #[error("the schema's root is no web address")]
-    NoRoot,
-}
-
 impl Engine {
     /// An engine that starts with a snapshot.
     pub fn new(
@@ -232,30 +202,6 @@ impl Engine {
         let new = Arc::new(Semaphore::new(self.settings.limits.calls_per_host));
         hosts.insert(host.into(), Arc::clone(&new));
         new
-    }
-
-    /// The request that a call would make. Needs no server values, so hidden tools are shown too.
-    ///
-    /// # Errors
-    /// [`DryRunError`] when there is no request to show.
-    pub fn dry_run(&self, tool: &ActiveTool, arguments: Map<String, Value>) -> Result<DryRun, DryRunError> {
-        for hook in ["preRequest", "executeRequest"] {
-            if tool.plan.hooks.has(hook) {
-                return Err(DryRunError::NeedsSandbox { hook });
-            }
-        }
-        if tool.plan.root.origin.is_empty() {
-            return Err(DryRunError::NoRoot);
-        }
-        let arguments = bind(tool, arguments, &self.settings).map_err(DryRunError::Arguments)?;
-        let rendered = render(tool, &arguments, ServerValues::Shown)
-            .map_err(|error| DryRunError::Arguments(vec![error.to_string()]))?;
-        Ok(DryRun {
-            method: rendered.method.as_str(),
-            url: rendered.url,
-            headers: rendered.headers,
-            body: rendered.body,
-        })
     }
 }
 

@@ -25,7 +25,7 @@ pub use diagnostic::{Blocks, Code, Diagnostic, Severity};
 pub use document::{Document, DocumentKind, Entry, Node, Value};
 pub use facts::{CodeUse, HandledTool, HandlerFacts, HandlersExport, Reach};
 pub use hash::{hash, sha256};
-pub use lower::{List, ListFault, Lowered, integrity, lower, lower_list};
+pub use lower::{List, ListFault, Lowered, lower, lower_list, tests_of};
 pub mod codes {
     //! Codes of the findings that lowering makes.
     pub use crate::lower::{

@@ -12,7 +12,7 @@ mod template;
 use serde_json::Map;
 
 use crate::{
-    Blocks, Code, Diagnostic, Document, Node, SourceFile, Span, Value, hash,
+    Blocks, Code, Diagnostic, Document, Node, SourceFile, Span, Value,
     schema::{Field, FieldValue, Header, Hooks, Method, OutputDeclaration, Part, Schema, Test, Tool},
 };
 use inputs::Parameters;
@@ -141,7 +141,8 @@ impl Scope<'_> {
         let path_parts = place.path(path_text, &mut parameters, &mut faults);
         let path_query = place.query(query_text, &mut parameters, &mut faults);
         place.unused_inserts(&parameters, &mut faults);
-        let tests = tests(node);
+        parameters.mark_placeless();
+        let tests = tests_of(node);
         parameters.allow_segments(&tests);
         let headers = self.headers(node, &parameters, &mut faults);
         let (query, body) = (parameters.fields("query"), parameters.fields("body"));
@@ -246,7 +247,8 @@ fn header_fault(name: &str, value: &str) -> Option<String> {
     value.contains(['\r', '\n', '\0']).then(|| "must not contain a line break or NUL".to_owned())
 }
 
-fn tests(node: &Node) -> Vec<Test> {
+/// The embedded tests of a tool; keys that begin with `_` describe the test.
+pub fn tests_of(node: &Node) -> Vec<Test> {
     let tests = node.get("tests").map(Node::items).unwrap_or_default();
     tests
         .iter()
@@ -279,9 +281,4 @@ fn used_server_params(tool: &Tool) -> Vec<Box<str>> {
         }
     }
     keys
-}
-
-/// Hash of a schema's data and of its file's text, which name what a reload has to look at again.
-pub fn integrity(file: &SourceFile, document: &Document) -> (String, String) {
-    (hash(&document.root), crate::sha256(file.text.as_bytes()))
 }

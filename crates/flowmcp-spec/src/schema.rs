@@ -170,6 +170,8 @@ pub struct Input {
     pub description: Option<Box<str>>,
     /// Index of its parameter in `parameters`.
     pub parameter: usize,
+    /// Its location is insert, but the path has no place for it: only a handler can use it.
+    pub placeless: bool,
 }
 
 /// What the schema says of a tool's result.

@@ -183,6 +183,7 @@ impl Parameters {
             z,
             description: self.list.get(parameter).and_then(|parameter| parameter.description.clone()),
             parameter,
+            placeless: false,
         });
         self.inputs.len() - 1
     }
@@ -263,6 +264,14 @@ impl Parameters {
         let unused = |parameter: &Parameter| parameter.location == Location::Insert && !parameter.placed;
         let list = self.list.iter().enumerate().filter(move |(_, parameter)| unused(parameter));
         list.map(|(index, parameter)| (&*parameter.key, parameter.span, index))
+    }
+
+    /// Marks the inputs of insert parameters that the path did not ask for.
+    pub(super) fn mark_placeless(&mut self) {
+        for input in &mut self.inputs {
+            let parameter = self.list.get(input.parameter);
+            input.placeless = parameter.is_some_and(|it| it.location == Location::Insert && !it.placed);
+        }
     }
 
     /// What a header's placeholder stands for: an input of that key, else a server parameter.

@@ -55,35 +55,28 @@ impl Place<'_> {
         joined(parts)
     }
 
-    /// `:key` placeholders in a text without `{{ }}`.
-    fn colons(
-        &self,
-        text: &str,
-        parameters: &mut Parameters,
-        parts: &mut Vec<Part>,
-        faults: &mut Vec<Diagnostic>,
-    ) {
+    /// `:key` placeholders in a text without `{{ }}`, and `{key}` where a parameter has that key.
+    fn colons(&self, text: &str, parameters: &mut Parameters, parts: &mut Vec<Part>, faults: &mut Vec<Diagnostic>) {
         let mut start = 0;
         let mut before = None;
         for (at, character) in text.char_indices() {
-            let opens = character == ':' && before.is_some_and(|before| BEFORE_COLON.contains(&before));
+            let colon = character == ':' && before.is_some_and(|before| BEFORE_COLON.contains(&before));
             let was_slash = before == Some('/');
             before = Some(character);
-            if !opens || at < start {
-                continue;
-            }
             let name = identifier(text.get(at + 1..).unwrap_or_default());
-            if name.is_empty() {
+            let end = at + 1 + name.len();
+            let brace = character == '{' && text.get(end..).is_some_and(|rest| rest.starts_with('}'));
+            if !(colon || brace) || at < start || name.is_empty() {
                 continue;
             }
             match self.resolve(name, parameters) {
                 Some(found) => {
                     parts.push(Part::Text(text.get(start..at).unwrap_or_default().into()));
                     parts.extend(found);
-                    start = at + 1 + name.len();
+                    start = if brace { end + 1 } else { end };
                 }
                 // Only a whole segment can be meant as a placeholder for certain.
-                None if was_slash => faults.push(self.unmatched(&format!(":{name}"))),
+                None if colon && was_slash => faults.push(self.unmatched(&format!(":{name}"))),
                 None => {}
             }
         }
@@ -145,8 +138,10 @@ impl Place<'_> {
             faults.push(if self.handled {
                 Diagnostic::warning(INSERT_WITHOUT_PLACE, path, message).at(span)
             } else {
+                // The request works without it, and a call that gives it is told so.
                 Diagnostic::error(INSERT_WITHOUT_PLACE, path, message)
                     .at(span)
+                    .blocking(Blocks::Nothing)
                     .help("put the placeholder into the path, or use the location query")
             });
         }

@@ -1,0 +1,61 @@
+//! `validate`: findings about schema files, without any configuration.
+
+use anyhow::{Context, Result};
+use flowmcp_engine::{PackPolicy, params::ServerParams};
+use flowmcp_plugin::NetworkAccess;
+use flowmcp_spec::MAX_FILE_BYTES;
+
+use super::{NOT_IN_ORDER, print};
+use crate::{
+    cli::{Format, SourceFlags, ValidateArgs},
+    load::{Catalogue, Keep, PackSource, load},
+    logging, report, sarif,
+};
+
+pub(super) fn run(flags: &SourceFlags, args: &ValidateArgs) -> Result<u8> {
+    for path in &args.paths {
+        std::fs::metadata(path).with_context(|| format!("{} cannot be read", path.display()))?;
+    }
+    let network = if flags.allow_local { NetworkAccess::Local } else { NetworkAccess::Public };
+    let packs: Vec<PackSource> = args
+        .paths
+        .iter()
+        .map(|path| PackSource {
+            path: path.clone(),
+            policy: PackPolicy { network, ..PackPolicy::new(path.display().to_string()) },
+            accept_versions: flags.accept_version.clone(),
+            file_bytes: MAX_FILE_BYTES,
+        })
+        .collect();
+    let catalogue = load(&packs, &mut ServerParams::default(), Keep::Texts);
+    let text = match args.format {
+        Format::Text => text(&catalogue),
+        Format::Json => report::json(&catalogue.files).to_string() + "\n",
+        Format::Sarif => sarif::log(&catalogue.files).to_string() + "\n",
+    };
+    print(&text)?;
+    for warning in &catalogue.warnings {
+        logging::say(&format!("warning: {warning}"));
+    }
+    let failed = catalogue.files.iter().filter(|file| file.has_errors()).count();
+    let (errors, warnings) = catalogue.findings();
+    logging::say(&format!(
+        "{} files, {failed} with errors: {errors} errors, {warnings} warnings",
+        catalogue.files.len()
+    ));
+    Ok(if failed == 0 { 0 } else { NOT_IN_ORDER })
+}
+
+fn text(catalogue: &Catalogue) -> String {
+    let colour = report::Colour::of_stdout();
+    let mut text = String::new();
+    for file in &catalogue.files {
+        if let Some(reason) = &file.unreadable {
+            text.push_str(&format!("error: {reason}\n\n"));
+        }
+        if let Some(source) = &file.source {
+            text.push_str(&report::text(source, &file.diagnostics, colour));
+        }
+    }
+    text
+}

@@ -1,0 +1,414 @@
+//! From packs on disk to a catalogue: read, check, activate, in parallel; then names and keys, in order.
+
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
+
+use flowmcp_engine::{
+    ActiveTool, Entry, Hidden, Lists, PackPolicy, Snapshot, activate, names, params::ServerParams,
+};
+use flowmcp_plugin::NetworkAccess;
+use flowmcp_spec::{
+    Blocks, Diagnostic, Document, DocumentKind, Node, Read, Severity, SourceFile, lower_list, read_all,
+    schema::Test,
+};
+use flowmcp_validate::{Options, check, validate};
+
+use crate::packs::{PackFiles, discover};
+
+/// One pack to load.
+#[derive(Debug, Clone)]
+pub struct PackSource {
+    /// File or folder.
+    pub path: PathBuf,
+    /// What it may do.
+    pub policy: PackPolicy,
+    /// Versions accepted besides 3.
+    pub accept_versions: Vec<String>,
+    /// Bytes of a schema or list file.
+    pub file_bytes: usize,
+}
+
+/// Everything that loading gave.
+#[derive(Debug, Default)]
+pub struct Catalogue {
+    /// Tools in catalogue order, hidden ones included.
+    pub tools: Vec<ActiveTool>,
+    /// Tools that cannot be served.
+    pub refused: Vec<RefusedTool>,
+    /// Files with findings, and the findings.
+    pub files: Vec<FileReport>,
+    /// What is wrong outside files: packs that cannot be read, names that had to be changed.
+    pub warnings: Vec<String>,
+    /// Embedded tests by tool, only where they were asked for.
+    pub tests: Vec<ToolTests>,
+    /// How many there are of what.
+    pub counts: Counts,
+}
+
+/// How many files there are of each kind.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct Counts {
+    /// Packs.
+    pub packs: usize,
+    /// Schema files.
+    pub schemas: usize,
+    /// Shared lists.
+    pub lists: usize,
+    /// Skill, prompt and agent files, which this version does not serve.
+    pub others: usize,
+    /// Files that are not served at all.
+    pub broken: usize,
+}
+
+/// A tool that cannot be served.
+#[derive(Debug, Clone)]
+pub struct RefusedTool {
+    /// Provider, as far as it is known.
+    pub namespace: String,
+    /// Name of the schema.
+    pub schema: String,
+    /// Key in the schema.
+    pub key: String,
+    /// Description, as far as it is known.
+    pub description: String,
+    /// Path inside the pack.
+    pub file: Arc<str>,
+    /// The finding that keeps it from being served.
+    pub reason: String,
+}
+
+/// Findings about one file.
+#[derive(Debug, Clone)]
+pub struct FileReport {
+    /// Path inside the pack.
+    pub path: Arc<str>,
+    /// Its text, where it could be read.
+    pub source: Option<SourceFile>,
+    /// Why it could not be read.
+    pub unreadable: Option<String>,
+    /// Findings in the order of the file.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// The embedded tests of one tool.
+#[derive(Debug, Clone)]
+pub struct ToolTests {
+    /// Index in [`Catalogue::tools`], or why there is no such tool.
+    pub tool: Result<usize, String>,
+    /// Name for people: `namespace__tool`.
+    pub name: String,
+    /// Path inside the pack.
+    pub file: Arc<str>,
+    /// The tests.
+    pub tests: Vec<Test>,
+}
+
+/// What a command needs besides the tools.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Keep {
+    /// Nothing: texts of files without errors are dropped.
+    #[default]
+    ToolsOnly,
+    /// The embedded tests.
+    Tests,
+    /// The text of every file, for showing findings.
+    Texts,
+}
+
+impl FileReport {
+    /// Whether the file has errors.
+    pub fn has_errors(&self) -> bool {
+        self.unreadable.is_some()
+            || self.diagnostics.iter().any(|finding| finding.severity == Severity::Error)
+    }
+
+    /// The first finding that keeps something from being served.
+    pub fn first_blocking(&self) -> Option<&Diagnostic> {
+        self.diagnostics.iter().find(|finding| finding.blocks != Blocks::Nothing)
+    }
+}
+
+/// Loads packs. Keys are bound to domains and names are given in the order of packs and paths.
+pub fn load(packs: &[PackSource], params: &mut ServerParams, keep: Keep) -> Catalogue {
+    let mut catalogue = Catalogue::default();
+    for pack in packs {
+        match discover(&pack.path) {
+            Ok(files) => {
+                catalogue.counts.packs += 1;
+                catalogue.warnings.extend(files.faults.iter().cloned());
+                load_pack(pack, &files, keep, &mut catalogue);
+            }
+            Err(error) => {
+                catalogue.warnings.push(format!("pack {}: cannot be read: {error}", pack.path.display()));
+            }
+        }
+    }
+    catalogue.warnings.extend(names::assign(&mut catalogue.tools));
+    for tool in &mut catalogue.tools {
+        tool.hide_without_params(params);
+    }
+    catalogue
+}
+
+impl Catalogue {
+    /// Takes the tools into a snapshot.
+    pub fn snapshot(&mut self) -> Snapshot {
+        Snapshot::new(
+            std::mem::take(&mut self.tools).into_iter().map(|tool| Entry::Tool(Arc::new(tool))).collect(),
+        )
+    }
+
+    /// Errors and warnings over all files.
+    pub fn findings(&self) -> (usize, usize) {
+        let all = || self.files.iter().flat_map(|file| &file.diagnostics);
+        let unreadable = self.files.iter().filter(|file| file.unreadable.is_some()).count();
+        let count = |severity| all().filter(|finding| finding.severity == severity).count();
+        (count(Severity::Error) + unreadable, count(Severity::Warning))
+    }
+
+    /// How many tools are hidden, by the kind of reason, refused ones included.
+    pub fn hidden(&self) -> BTreeMap<&'static str, usize> {
+        let mut counts = BTreeMap::new();
+        for tool in &self.tools {
+            if let Some(hidden) = &tool.hidden {
+                *counts.entry(kind(hidden)).or_default() += 1;
+            }
+        }
+        if !self.refused.is_empty() {
+            counts.insert("refused", self.refused.len());
+        }
+        counts
+    }
+}
+
+fn kind(hidden: &Hidden) -> &'static str {
+    match hidden {
+        Hidden::NeedsSandbox => "need the handler sandbox",
+        Hidden::MissingParams { .. } => "lack a server parameter",
+        Hidden::Bound(_) => "have a key of another domain",
+        Hidden::NoRoot => "have no web address",
+    }
+}
+
+fn threads() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from).min(8)
+}
+
+fn load_pack(pack: &PackSource, files: &PackFiles, keep: Keep, catalogue: &mut Catalogue) {
+    let options = Options {
+        accept_versions: pack.accept_versions.clone(),
+        allow_local: pack.policy.network == NetworkAccess::Local,
+        grants: pack.policy.grants.clone(),
+        libraries: Vec::new(),
+    };
+    let lists = load_lists(pack, files, &options, keep, catalogue);
+    let policy = Arc::new(pack.policy.clone());
+    let sources = readable(files.open(&files.files, pack.file_bytes), &files.files, catalogue);
+    let loaded = read_all(&sources, threads(), |index, read| {
+        sources.get(index).map(|file| load_file(file, read, &options, &lists, &policy, keep))
+    });
+    for (source, file) in sources.into_iter().zip(loaded) {
+        let Some(file) = file else { continue };
+        match file.kind {
+            Some(DocumentKind::Schema | DocumentKind::Legacy) | None => catalogue.counts.schemas += 1,
+            Some(DocumentKind::List) => catalogue.counts.lists += 1,
+            Some(DocumentKind::Skill | DocumentKind::Prompt | DocumentKind::Agent) => {
+                catalogue.counts.others += 1
+            }
+        }
+        if file.diagnostics.iter().any(|finding| finding.blocks == Blocks::File) {
+            catalogue.counts.broken += 1;
+        }
+        let first = catalogue.tools.len();
+        catalogue.tests.extend(file.tests.into_iter().map(|(key, tests)| {
+            ToolTests {
+                tool: match file.tools.iter().position(|tool| *tool.key == *key) {
+                    Some(index) => Ok(first + index),
+                    None => Err(file
+                        .refused
+                        .iter()
+                        .find(|tool| *tool.key == *key)
+                        .map_or_else(String::new, |tool| tool.reason.clone())),
+                },
+                name: format!("{}__{key}", file.namespace),
+                file: source.path.clone(),
+                tests,
+            }
+        }));
+        catalogue.tools.extend(file.tools);
+        catalogue.refused.extend(file.refused);
+        report(source, file.diagnostics, keep, catalogue);
+    }
+}
+
+fn report(source: SourceFile, diagnostics: Vec<Diagnostic>, keep: Keep, catalogue: &mut Catalogue) {
+    if diagnostics.is_empty() && keep != Keep::Texts {
+        return;
+    }
+    let blocks = diagnostics.iter().any(|finding| finding.blocks != Blocks::Nothing);
+    let path = source.path.clone();
+    let source = (keep == Keep::Texts || blocks).then_some(source);
+    catalogue.files.push(FileReport { path, source, unreadable: None, diagnostics });
+}
+
+/// The files that could be opened; the others are reported.
+fn readable(
+    opened: Vec<Result<SourceFile, flowmcp_spec::SourceError>>,
+    paths: &[String],
+    catalogue: &mut Catalogue,
+) -> Vec<SourceFile> {
+    let mut sources = Vec::with_capacity(opened.len());
+    for (result, path) in opened.into_iter().zip(paths) {
+        match result {
+            Ok(source) => sources.push(source),
+            Err(error) => {
+                catalogue.counts.broken += 1;
+                catalogue.files.push(FileReport {
+                    path: path.as_str().into(),
+                    source: None,
+                    unreadable: Some(error.to_string()),
+                    diagnostics: Vec::new(),
+                });
+            }
+        }
+    }
+    sources
+}
+
+fn load_lists(
+    pack: &PackSource,
+    files: &PackFiles,
+    options: &Options,
+    keep: Keep,
+    catalogue: &mut Catalogue,
+) -> Lists {
+    let mut lists = Lists::default();
+    let sources = readable(files.open(&files.lists, pack.file_bytes), &files.lists, catalogue);
+    let read = read_all(&sources, threads(), |_, read| read);
+    for (source, read) in sources.into_iter().zip(read) {
+        let mut diagnostics = read.diagnostics;
+        if let Some(document) = read.document {
+            diagnostics.extend(check(&source, &document, options));
+            match lower_list(&document) {
+                Ok(list) => {
+                    catalogue.counts.lists += 1;
+                    let name = list.name.clone();
+                    if let Err(first) = lists.add(list) {
+                        let message = format!(
+                            "{}: the list {:?} exists already (version {})",
+                            source.path,
+                            name,
+                            first.version.as_deref().unwrap_or("none")
+                        );
+                        catalogue.warnings.push(message);
+                    }
+                }
+                Err(finding) => {
+                    if !diagnostics.iter().any(|known| known.code == finding.code) {
+                        diagnostics.push(*finding);
+                    }
+                }
+            }
+        }
+        report(source, diagnostics, keep, catalogue);
+    }
+    catalogue.warnings.extend(lists.faults());
+    lists
+}
+
+/// What one file came to.
+struct LoadedFile {
+    kind: Option<DocumentKind>,
+    namespace: String,
+    tools: Vec<ActiveTool>,
+    refused: Vec<RefusedTool>,
+    diagnostics: Vec<Diagnostic>,
+    tests: Vec<(Box<str>, Vec<Test>)>,
+}
+
+fn load_file(
+    file: &SourceFile,
+    read: Read,
+    options: &Options,
+    lists: &Lists,
+    policy: &Arc<PackPolicy>,
+    keep: Keep,
+) -> LoadedFile {
+    let kind = read.document.as_ref().map(|document| document.kind);
+    let outline = Outline::of(read.document.as_ref());
+    let tests = if keep == Keep::Tests { outline.tests(read.document.as_ref()) } else { Vec::new() };
+    let descriptions = outline.descriptions(read.document.as_ref());
+    let mut validated = validate(file, read, options);
+    let mut refused: Vec<RefusedTool> = Vec::new();
+    let mut refuse = |key: &str, finding: Option<&Diagnostic>| {
+        let reason =
+            finding.map_or_else(|| "is refused".to_owned(), |finding| format!("{}: {finding}", finding.code));
+        let described = descriptions.iter().find(|(known, _)| **known == *key);
+        refused.push(RefusedTool {
+            namespace: outline.namespace.clone(),
+            schema: outline.schema.clone(),
+            key: key.to_owned(),
+            description: described.map(|(_, text)| text.to_string()).unwrap_or_default(),
+            file: file.path.clone(),
+            reason,
+        });
+    };
+    for key in &validated.refused {
+        refuse(key, validated.tool_blocked(key));
+    }
+    let mut tools = Vec::new();
+    if let Some(mut schema) = validated.value.take() {
+        let before: Vec<Box<str>> = schema.tools.iter().map(|tool| tool.name.clone()).collect();
+        let faults = lists.resolve(&mut schema);
+        for key in before.iter().filter(|key| !schema.tools.iter().any(|tool| tool.name == **key)) {
+            let blocks = |finding: &&Diagnostic| matches!(&finding.blocks, Blocks::Tool(tool) if tool == key);
+            refuse(key, faults.iter().find(blocks));
+        }
+        validated.diagnostics.extend(faults);
+        tools = activate(schema, policy);
+    }
+    LoadedFile {
+        kind,
+        namespace: outline.namespace,
+        tools,
+        refused,
+        diagnostics: validated.diagnostics,
+        tests,
+    }
+}
+
+/// What a schema says of itself, read without any checks: for naming what is refused.
+struct Outline {
+    namespace: String,
+    schema: String,
+}
+
+impl Outline {
+    fn of(document: Option<&Document>) -> Self {
+        let text = |key| {
+            document.and_then(|document| document.root.get(key)?.as_str()).unwrap_or_default().to_owned()
+        };
+        Outline { namespace: text("namespace"), schema: text("name") }
+    }
+
+    fn tools(document: Option<&Document>) -> &[flowmcp_spec::Entry] {
+        let main =
+            document.filter(|document| document.kind == DocumentKind::Schema).map(|document| &document.root);
+        main.and_then(|main| main.get("tools").or_else(|| main.get("routes")))
+            .map(Node::entries)
+            .unwrap_or_default()
+    }
+
+    fn descriptions(&self, document: Option<&Document>) -> Vec<(Box<str>, Box<str>)> {
+        let description = |entry: &flowmcp_spec::Entry| {
+            entry.node.get("description").and_then(Node::as_str).unwrap_or_default().into()
+        };
+        Self::tools(document).iter().map(|entry| (entry.key.clone(), description(entry))).collect()
+    }
+
+    fn tests(&self, document: Option<&Document>) -> Vec<(Box<str>, Vec<Test>)> {
+        Self::tools(document)
+            .iter()
+            .map(|entry| (entry.key.clone(), flowmcp_spec::tests_of(&entry.node)))
+            .collect()
+    }
+}
