@@ -35,14 +35,15 @@ fn rows(page: &str) -> Vec<Row> {
 }
 
 fn table() -> Vec<Row> {
-    rows(&fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap())
+    rows(&fs::read_to_string(root().join("ARCHITECTURE.md")).expect("the page is there"))
 }
 
 /// The manifests of the workspace. Nothing is resolved, so no network is needed.
 fn metadata() -> Metadata {
     let options = ["--offline".to_owned()];
     let manifest = root().join("Cargo.toml");
-    MetadataCommand::new().manifest_path(manifest).no_deps().other_options(options).exec().unwrap()
+    let command = MetadataCommand::new().manifest_path(manifest).no_deps().other_options(options).exec();
+    command.expect("the manifests can be read")
 }
 
 /// What breaks the table, each in one line.
@@ -50,13 +51,13 @@ fn breaches(table: &[Row], packages: &[Package]) -> Vec<String> {
     let mut breaches = Vec::new();
     for package in packages {
         let name = package.name.as_str();
-        let Some(at) = table.iter().position(|row| row.name == name) else {
+        let Some(row) = table.iter().find(|row| row.name == name) else {
             breaches.push(format!("{name} has no row in the table of ARCHITECTURE.md"));
             continue;
         };
         for used in package.dependencies.iter().filter(|used| used.path.is_some()) {
             let free = used.kind == DependencyKind::Development;
-            if !free && !table[at].may_use.contains(&used.name) {
+            if !free && !row.may_use.contains(&used.name) {
                 breaches.push(format!("{name} depends on {}, which the table does not allow", used.name));
             }
         }
@@ -74,7 +75,7 @@ fn breaches(table: &[Row], packages: &[Package]) -> Vec<String> {
             continue;
         };
         for used in &row.may_use {
-            if !table[..index].iter().any(|above| above.name == *used) {
+            if !table.iter().take(index).any(|above| above.name == *used) {
                 breaches.push(format!("{} points up: {used} is not above it in the table", row.name));
             }
         }
@@ -166,15 +167,15 @@ fn uses(crate_name: &str, words: &[&str]) -> Vec<String> {
     let mut uses = Vec::new();
     let mut folders = vec![root().join("crates").join(crate_name).join("src")];
     while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
+        for entry in fs::read_dir(folder).expect("the folder of a crate is there") {
+            let path = entry.expect("the folder can be read").path();
             if path.is_dir() {
                 folders.push(path);
             } else if path.extension().is_some_and(|extension| extension == "rs")
                 && !path.ends_with("tests.rs")
             {
-                let text = fs::read_to_string(&path).unwrap();
-                let code = text.split("\n#[cfg(test)]\nmod tests {").next().unwrap();
+                let text = fs::read_to_string(&path).expect("sources are UTF-8");
+                let code = text.split("\n#[cfg(test)]\nmod tests {").next().unwrap_or_default();
                 let lines = code.lines().enumerate().filter(|(_, line)| !line.trim_start().starts_with("//"));
                 for (index, line) in lines {
                     if words.iter().any(|word| line.contains(word)) {

@@ -2,11 +2,17 @@
 
 use std::{fs, path::Path, process::Command};
 
+fn readme() -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
+    fs::read_to_string(path).expect("the page is there")
+}
+
 /// The blocks of one language in the README, without their fences.
 fn blocks(language: &str) -> Vec<String> {
-    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md")).unwrap();
     let fence = format!("```{language}\n");
-    page.split(&fence).skip(1).map(|rest| rest.split("```").next().unwrap().to_owned()).collect()
+    let page = readme();
+    let blocks = page.split(&fence).skip(1).filter_map(|rest| rest.split("```").next());
+    blocks.map(str::to_owned).collect()
 }
 
 /// The commands of a console block, each with the output that is shown; a line `…` stands for any further output.
@@ -60,7 +66,7 @@ fn the_first_schema_does_what_is_shown() {
 
 #[test]
 fn every_command_and_flag_of_the_help_is_in_the_readme() {
-    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md")).unwrap();
+    let page = readme();
     let output = Command::new(env!("CARGO_BIN_EXE_flowmcp-server")).arg("--help").output().unwrap();
     let help = String::from_utf8(output.stdout).unwrap();
     let (commands, options) = help.split_once("Commands:").unwrap().1.split_once("Options:").unwrap();
