@@ -89,17 +89,8 @@ impl<'js> Run<'_, 'js> {
     }
 
     fn input(&self, call: &HookCall<'_>, by_place: Option<&Object<'js>>) -> Outcome<Value<'js>> {
-        let mut texts = Vec::new();
-        if matches!(call.hook, Hook::PostRequest | Hook::PostProcess) {
-            for (key, text) in digits::members(call.input) {
-                match key {
-                    "data" => texts.push(("data", text.to_owned())),
-                    "response" => texts.push(("response", text.to_owned())),
-                    _ => {}
-                }
-            }
-        }
-        self.ready.shared.texts.replace(texts);
+        let reads_text = matches!(call.hook, Hook::PostRequest | Hook::PostProcess);
+        self.ready.shared.input.replace(if reads_text { call.input.to_owned() } else { String::new() });
         let input: Value<'js> = match by_place {
             Some(piece) => {
                 let parse: Function<'js> = self.js(piece.get("parse"))?;
@@ -109,7 +100,8 @@ impl<'js> Run<'_, 'js> {
         };
         let shared = Rc::clone(&self.ready.shared);
         let text = move |name: String| {
-            shared.texts.borrow().iter().find(|(key, _)| *key == name).map(|(_, text)| text.clone())
+            let input = shared.input.borrow();
+            digits::members(&input).into_iter().find(|(key, _)| *key == name).map(|(_, text)| text.to_owned())
         };
         let text = self.js(Function::new(self.ctx.clone(), text))?;
         let complete: Function<'js> = self.entry("complete")?;

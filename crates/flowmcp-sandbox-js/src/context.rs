@@ -35,8 +35,8 @@ pub(crate) struct Shared {
     pub(crate) tokens: RefCell<Vec<String>>,
     /// Tokens made of those.
     pub(crate) derived: RefCell<Vec<DerivedToken>>,
-    /// Source text of the input's members, for `dataAsString` and `String(data)`.
-    pub(crate) texts: RefCell<Vec<(&'static str, String)>>,
+    /// Source text of the input, for `dataAsString` and `String(data)`.
+    pub(crate) input: RefCell<String>,
     /// Set once `fetch.js` is loaded.
     pub(crate) network: RefCell<Option<Network>>,
 }
@@ -75,7 +75,7 @@ pub(crate) fn build(blueprint: &Rc<Blueprint>) -> Result<Ready> {
         host: Rc::clone(&blueprint.host),
         tokens: RefCell::default(),
         derived: RefCell::default(),
-        texts: RefCell::default(),
+        input: RefCell::default(),
         network: RefCell::default(),
     });
     let entries = context.with(|ctx| {

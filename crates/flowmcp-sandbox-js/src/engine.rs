@@ -28,10 +28,14 @@ type ForHandlers = (
 /// What compiling needs.
 type ForCompiling = (intrinsic::Eval, intrinsic::RegExpCompiler, intrinsic::RegExp);
 
+/// Heap size at which cycles are searched for the first time. Most calls end before, and a search is not free.
+const FIRST_COLLECTION: usize = 16 << 20;
+
 /// A runtime whose memory and time count against `budget`.
 pub(crate) fn runtime(budget: &Rc<Budget>, stack_bytes: usize) -> rquickjs::Result<Runtime> {
     let runtime = Runtime::new_with_alloc(CountingAllocator { budget: Rc::clone(budget) })?;
     runtime.set_max_stack_size(stack_bytes);
+    runtime.set_gc_threshold(FIRST_COLLECTION);
     let interrupting = Rc::clone(budget);
     runtime.set_interrupt_handler(Some(Box::new(move || interrupting.interrupt())));
     Ok(runtime)

@@ -33,7 +33,7 @@ pub(crate) fn failure(
             let (message, place) = describe(&value, path);
             if budget.out_of_time() {
                 SandboxError::Time { limit: budget.time_limit() }
-            } else if message.contains("out of memory") && refused || value.is_null() && refused {
+            } else if refused && (message.contains("out of memory") || value.is_null()) {
                 SandboxError::Memory { limit: limits.memory_bytes }
             } else if message.contains(STACK_OVERFLOW) {
                 SandboxError::Stack { limit: limits.stack_bytes }

@@ -25,13 +25,12 @@ async fn measure(
     programs: &[Arc<Program>],
     input: &Arc<str>,
     tasks: usize,
-) -> (f64, Duration) {
+) -> Result<(f64, Duration), Box<dyn std::error::Error>> {
     let begun = Instant::now();
     let end = begun + Duration::from_secs(2);
     let mut running = Vec::new();
-    for task in 0..tasks {
-        let (pool, input, program) =
-            (Arc::clone(pool), Arc::clone(input), Arc::clone(&programs[task % programs.len()]));
+    for program in programs.iter().cycle().take(tasks) {
+        let (pool, input, program) = (Arc::clone(pool), Arc::clone(input), Arc::clone(program));
         running.push(tokio::spawn(async move {
             let mut times = Vec::new();
             while Instant::now() < end {
@@ -43,25 +42,26 @@ async fn measure(
                     input: &input,
                     tokens: &[],
                 };
-                pool.call(job, start + Duration::from_secs(30), &Services).await.unwrap();
+                pool.call(job, start + Duration::from_secs(30), &Services).await?;
                 times.push(start.elapsed());
             }
-            times
+            Ok::<_, SandboxError>(times)
         }));
     }
     let mut times = Vec::new();
     for one in running {
-        times.extend(one.await.unwrap());
+        times.extend(one.await??);
     }
     times.sort_unstable();
-    (times.len() as f64 / begun.elapsed().as_secs_f64(), times[times.len() / 2])
+    let median = times.get(times.len() / 2).copied().unwrap_or_default();
+    Ok((times.len() as f64 / begun.elapsed().as_secs_f64(), median))
 }
 
 #[tokio::main(flavor = "multi_thread", worker_threads = 2)]
-async fn main() {
-    let program = std::env::current_exe().unwrap().with_file_name("worker");
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let program = std::env::current_exe()?.with_file_name("worker");
     let command = WorkerCommand::Process { program, args: Vec::new() };
-    let pool = Arc::new(Pool::new(command, PoolSettings::default()).unwrap());
+    let pool = Arc::new(Pool::new(command, PoolSettings::default())?);
     let text = "export const main = {}\nexport const handlers = ( { sharedLists } ) => ( { tool: { postRequest: async ( { response, struct, payload } ) => { const items = response.items.map( ( { id, name } ) => ( { id, name } ) ); return { response: { items, count: items.length } } } } } )";
     let make = |n: usize| {
         let text = format!("// {n}\n{text}");
@@ -86,17 +86,16 @@ async fn main() {
         for (what, programs, tasks) in [
             ("one at a time", &one[..], 1),
             ("8 at once", &one[..], 8),
-            ("8 at once, 40 schemas", &many[..], 40),
+            ("39 at once, 39 schemas", &many[..], 39),
         ] {
-            let (rate, median) = measure(&pool, programs, &input, tasks).await;
-            writeln!(out, "{name} ({} bytes), {what}: {rate:.0} calls/s, median {median:?}", input.len())
-                .unwrap();
+            let (rate, median) = measure(&pool, programs, &input, tasks).await?;
+            writeln!(out, "{name} ({} bytes), {what}: {rate:.0} calls/s, median {median:?}", input.len())?;
         }
     }
     let start = Instant::now();
-    pool.layers().await.unwrap();
-    writeln!(out, "start and end of a worker: {:?}", start.elapsed()).unwrap();
-    for entry in std::fs::read_dir("/proc").unwrap().flatten() {
+    pool.layers().await?;
+    writeln!(out, "start and end of a worker: {:?}", start.elapsed())?;
+    for entry in std::fs::read_dir("/proc")?.flatten() {
         let path = entry.path();
         let command = std::fs::read_to_string(path.join("cmdline")).unwrap_or_default();
         if command.contains("examples/worker") {
@@ -105,8 +104,9 @@ async fn main() {
                 .lines()
                 .filter(|line| line.starts_with("Pss:") || line.starts_with("Private_Dirty"))
                 .collect();
-            writeln!(out, "worker {}: {}", path.display(), lines.join(" ")).unwrap();
+            writeln!(out, "worker {}: {}", path.display(), lines.join(" "))?;
         }
     }
-    writeln!(out, "{}", pool.confinement_report().await.unwrap()).unwrap();
+    writeln!(out, "{}", pool.confinement_report().await?)?;
+    Ok(())
 }

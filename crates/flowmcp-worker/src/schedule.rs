@@ -172,7 +172,8 @@ impl Schedule {
             };
             state.waiting -= 1;
             state.free_slots -= 1;
-            let lease = Lease { schedule: Arc::clone(self), worker, has_slot: true, dirty: false };
+            let lease =
+                Lease { schedule: Arc::clone(self), worker, has_slot: true, dirty: false, settled: false };
             if let Err(lease) = waiting.reply.send(lease) {
                 state.free_slots += 1;
                 if let Some(worker) = lease.disarm() {
@@ -250,6 +251,8 @@ pub(crate) struct Lease {
     worker: Option<Worker>,
     has_slot: bool,
     dirty: bool,
+    /// True when nothing is left to give back.
+    settled: bool,
 }
 
 impl Lease {
@@ -311,20 +314,18 @@ impl Lease {
         }
     }
 
-    /// Ends the lease without returning anything; used while the schedule is locked.
+    /// Ends the lease without giving anything back; used while the schedule is locked.
     fn disarm(mut self) -> Option<Worker> {
-        self.has_slot = false;
-        self.dirty = false;
-        let worker = self.worker.take();
-        // Nothing is left for `drop` to return.
-        self.dirty = true;
-        std::mem::forget(self);
-        worker
+        self.settled = true;
+        self.worker.take()
     }
 }
 
 impl Drop for Lease {
     fn drop(&mut self) {
+        if self.settled {
+            return;
+        }
         let mut state = self.schedule.lock();
         if self.has_slot {
             state.free_slots += 1;

@@ -213,3 +213,25 @@ fn base64_of_a_token_becomes_a_derived_token() {
     );
     assert!(json["a"].as_str().unwrap().bytes().all(|byte| byte.is_ascii_alphanumeric()));
 }
+
+#[test]
+fn libraries_load_when_they_are_first_named() {
+    let libraries = [
+        ("double".to_owned(), "console.log( 'loaded' ); export default ( n ) => n * 2".to_owned()),
+        ("named".to_owned(), "export const one = 1".to_owned()),
+        ("unused".to_owned(), "throw new Error( 'never' )".to_owned()),
+    ];
+    let text = "export const handlers = ( { libraries } ) => ( { tool: { postRequest: () => [ libraries.double( 4 ), libraries.double( 5 ), libraries.named.one, libraries.other, Object.keys( libraries ) ] } } )";
+    let sandbox = flowmcp_sandbox_js::JsSandbox::default();
+    let settings = SandboxSettings::default();
+    let source = SandboxSource { path: "a.mjs", text, libraries: &libraries };
+    let code = sandbox.compile(&source, settings.limits).unwrap();
+    let program = SandboxProgram { path: "a.mjs", code: &code, shared_lists: "" };
+    let host = Rc::new(EchoHost::default());
+    let mut handlers = sandbox.load(&program, settings, Rc::clone(&host) as Rc<dyn SandboxHost>).unwrap();
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
+    let call = HookCall { tool: "tool", hook: Hook::PostRequest, input: "{}", tokens: &[], deadline };
+    let value = handlers.call(&call).unwrap().value;
+    assert_eq!(value, HookValue::Json(r#"[8,10,1,null,["double","named","unused"]]"#.to_owned()));
+    assert_eq!(host.lines.borrow().len(), 1, "loaded once");
+}

@@ -24,7 +24,7 @@ fn check_within(cpu: Duration, body: &str, wanted: &str) {
     let mut settings = settings();
     settings.limits.cpu = cpu;
     let start = Instant::now();
-    let error = run(&Case { text: &text, settings, ..Case::default() }).unwrap_err();
+    let error = run(&Case { text: &text, settings, ..Case::default() }).expect_err(body);
     let kind = format!("{error:?}");
     assert!(kind.starts_with(wanted), "{body}: {kind}");
     assert!(start.elapsed() < cpu * 10, "{body}: took {:?}", start.elapsed());

@@ -11,7 +11,7 @@ use crate::support::{EchoHost, load, post_request};
 
 fn reused(text: &str) -> Box<dyn Handlers> {
     let settings = SandboxSettings { context: ContextLife::Schema, ..SandboxSettings::default() };
-    load(text, r#"{"l":[1]}"#, settings, Rc::new(EchoHost::default())).unwrap()
+    load(text, r#"{"l":[1]}"#, settings, Rc::new(EchoHost::default())).expect("the source compiles")
 }
 
 fn call(handlers: &mut dyn Handlers) -> Result<HookValue, SandboxError> {

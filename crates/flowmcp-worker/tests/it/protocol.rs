@@ -7,7 +7,7 @@ use crate::support::{Services, broken_pool, call, call_with, example, post_reque
 
 #[track_caller]
 fn check(mode: &str, wanted: &str) {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async {
         let pool = broken_pool(mode);
         let limits = SandboxLimits {

@@ -12,18 +12,19 @@ use flowmcp_worker::*;
 
 /// An example of this crate; `cargo test` builds them beside the tests.
 pub(crate) fn example(name: &str) -> PathBuf {
-    let test = std::env::current_exe().unwrap();
-    test.parent().unwrap().parent().unwrap().join("examples").join(name)
+    let test = std::env::current_exe().expect("a running test has a path");
+    test.ancestors().nth(2).expect("tests are in target/…/deps").join("examples").join(name)
 }
 
 pub(crate) fn pool(settings: PoolSettings) -> Pool {
-    Pool::new(WorkerCommand::Process { program: example("worker"), args: Vec::new() }, settings).unwrap()
+    Pool::new(WorkerCommand::Process { program: example("worker"), args: Vec::new() }, settings)
+        .expect("a thread can be started")
 }
 
 pub(crate) fn broken_pool(mode: &str) -> Pool {
     let args = vec![OsString::from(mode)];
     Pool::new(WorkerCommand::Process { program: example("broken_worker"), args }, PoolSettings::default())
-        .unwrap()
+        .expect("a thread can be started")
 }
 
 /// Logs into a list; answers each request with its URL after as many milliseconds as its last path segment says.
@@ -42,7 +43,7 @@ impl HostServices for Services {
     }
 
     fn log(&self, _level: LogLevel, line: &str) {
-        self.lines.lock().unwrap().push(line.to_owned());
+        self.lines.lock().expect("no test panics while it logs").push(line.to_owned());
     }
 }
 
