@@ -198,10 +198,11 @@ impl Schedule {
     fn pick(&self, state: &mut State, pack: &Arc<str>, need: Need) -> Option<Option<Worker>> {
         let of_pack = |worker: &Worker| worker.pack.as_ref() == Some(pack);
         let found = match need {
+            // Of those that hold the program the one that rested longest: the others still prepare their next context.
             Need::Program(program) => state
                 .idle
                 .iter()
-                .rposition(|worker| of_pack(worker) && worker.holds(program))
+                .position(|worker| of_pack(worker) && worker.holds(program))
                 .or_else(|| state.idle.iter().rposition(of_pack))
                 .or_else(|| state.idle.iter().rposition(|worker| worker.pack.is_none())),
             Need::Fresh => state.idle.iter().rposition(|worker| worker.pack.is_none()),

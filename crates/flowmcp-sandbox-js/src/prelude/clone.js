@@ -1,4 +1,7 @@
 // structuredClone for what JSON-like handlers hold: plain objects, arrays, dates, maps, sets, errors, bytes, cycles.
+// The one that copies: a Buffer's own `slice` shares its memory.
+const sliceOfTyped = Object.getPrototypeOf( Uint8Array.prototype ).slice
+
 const fail = ( what ) => {
     const error = new Error( `${what} could not be cloned` )
     error.name = 'DataCloneError'
@@ -15,7 +18,7 @@ const copy = ( value, seen ) => {
     if( value instanceof ArrayBuffer ) { return keep( value.slice( 0 ) ) }
     if( ArrayBuffer.isView( value ) ) {
         if( value instanceof DataView ) { return keep( new DataView( value.buffer.slice( value.byteOffset, value.byteOffset + value.byteLength ) ) ) }
-        return keep( Reflect.construct( Object.getPrototypeOf( Uint8Array )[ Symbol.species ] && globalThis[ value[ Symbol.toStringTag ] ], [ value ] ) )
+        return keep( Reflect.apply( sliceOfTyped, value, [] ) )
     }
     if( value instanceof Map ) {
         const made = keep( new Map() )

@@ -230,27 +230,34 @@ fn write_error(out: &mut FrameWriter, error: &SandboxError) {
     }
 }
 
+/// Longest text of an error, in bytes: a sandbox cuts its own far below.
+const LONGEST_ERROR: usize = 16 << 10;
+
+fn short_text(from: &mut Fields) -> Option<String> {
+    from.text().filter(|text| text.len() <= LONGEST_ERROR)
+}
+
 fn read_error(from: &mut Fields) -> Option<SandboxError> {
     Some(match from.u8()? {
         0 => SandboxError::Compile {
-            path: from.text()?,
+            path: short_text(from)?,
             line: from.u32()?,
             column: from.u32()?,
-            reason: from.text()?,
+            reason: short_text(from)?,
         },
         1 => {
-            let message = from.text()?;
+            let message = short_text(from)?;
             let known = read_flag(from)?;
-            let place = from.text()?;
+            let place = short_text(from)?;
             SandboxError::Thrown { message, place: known.then_some(place) }
         }
-        2 => SandboxError::NotJson { reason: from.text()? },
+        2 => SandboxError::NotJson { reason: short_text(from)? },
         3 => SandboxError::NeverSettles,
         4 => SandboxError::Time { limit: Duration::from_micros(from.u64()?) },
         5 => SandboxError::Memory { limit: from.size()? },
         6 => SandboxError::Stack { limit: from.size()? },
         7 => SandboxError::Output { limit: from.size()? },
-        8 => SandboxError::Crashed { reason: from.text()? },
+        8 => SandboxError::Crashed { reason: short_text(from)? },
         _ => return None,
     })
 }
