@@ -1,4 +1,5 @@
 //! Measures the pool: `cargo run --release -p flowmcp-worker --example bench`, after building the example `worker`.
+//! With an argument, only the cases whose name contains it, and nothing else.
 
 use std::{
     io::Write,
@@ -59,6 +60,7 @@ async fn measure(
 
 #[tokio::main(flavor = "multi_thread", worker_threads = 2)]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let only = std::env::args().nth(1);
     let program = std::env::current_exe()?.with_file_name("worker");
     let command = WorkerCommand::Process { program, args: Vec::new() };
     let pool = Arc::new(Pool::new(command, PoolSettings::default())?);
@@ -88,9 +90,16 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
             ("8 at once", &one[..], 8),
             ("39 at once, 39 schemas", &many[..], 39),
         ] {
+            let case = format!("{name} ({} bytes), {what}", input.len());
+            if only.as_ref().is_some_and(|only| !case.contains(only.as_str())) {
+                continue;
+            }
             let (rate, median) = measure(&pool, programs, &input, tasks).await?;
-            writeln!(out, "{name} ({} bytes), {what}: {rate:.0} calls/s, median {median:?}", input.len())?;
+            writeln!(out, "{case}: {rate:.0} calls/s, median {median:?}")?;
         }
+    }
+    if only.is_some() {
+        return Ok(());
     }
     let start = Instant::now();
     pool.layers().await?;
