@@ -1,6 +1,9 @@
 //! Shared lists: puts their values into the enums that refer to them.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 use flowmcp_spec::{
     Blocks, Code, Diagnostic, List, Member, Primitive, Schema,
@@ -95,8 +98,24 @@ impl Lists {
         diagnostics
     }
 
+    /// The names of all lists, for messages.
+    fn known(&self) -> String {
+        let mut names: Vec<&str> = self.0.keys().map(|name| &**name).collect();
+        names.sort_unstable();
+        if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+    }
+
     fn check_reference(&self, reference: &ListReference) -> Option<Diagnostic> {
-        let list = self.0.get(&reference.name)?;
+        let Some(list) = self.0.get(&reference.name) else {
+            let message = format!(
+                "names the list {:?}, which does not exist (known: {})",
+                reference.name,
+                self.known()
+            );
+            let finding = Diagnostic::error(UNKNOWN, "main.sharedLists", message).at(reference.span);
+            // Tools whose enums need it are blocked by findings of their own.
+            return Some(finding.blocking(Blocks::Nothing));
+        };
         let (wanted, found) = (reference.version.as_deref()?, list.version.as_deref()?);
         if wanted == found {
             return None;
@@ -142,30 +161,29 @@ impl Lists {
 
     fn members(&self, members: &[Member], references: &[ListReference]) -> Result<Vec<Member>, String> {
         let mut resolved: Vec<Member> = Vec::new();
+        let mut seen: HashSet<Box<str>> = HashSet::new();
+        let mut add = |value: Box<str>, resolved: &mut Vec<Member>| {
+            if seen.insert(value.clone()) {
+                resolved.push(Member::Value(value));
+            }
+        };
         for member in members {
-            let Member::List { list, field } = member else {
-                if !resolved.contains(member) {
-                    resolved.push(member.clone());
+            let (list, field) = match member {
+                Member::Value(value) => {
+                    add(value.clone(), &mut resolved);
+                    continue;
                 }
-                continue;
+                Member::List { list, field } => (list, field),
             };
             let Some(known) = self.0.get(list) else {
-                let mut names: Vec<&str> = self.0.keys().map(|name| &**name).collect();
-                names.sort_unstable();
-                let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
-                return Err(format!("the shared list {list:?} does not exist (known: {names})"));
+                return Err(format!("the shared list {list:?} does not exist (known: {})", self.known()));
             };
             let filter = references.iter().find(|reference| reference.name == *list);
             let filter = filter.and_then(|reference| reference.filter.as_ref());
             let values = known
                 .values(field.as_deref(), filter)
                 .map_err(|fault| format!("the shared list {list:?} gives no values: {fault}"))?;
-            for value in values {
-                let value = Member::Value(value);
-                if !resolved.contains(&value) {
-                    resolved.push(value);
-                }
-            }
+            values.into_iter().for_each(|value| add(value, &mut resolved));
         }
         Ok(resolved)
     }

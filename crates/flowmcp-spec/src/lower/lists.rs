@@ -1,5 +1,7 @@
 //! `main.sharedLists`, and the lists themselves.
 
+use std::collections::HashSet;
+
 use crate::{
     Code, Diagnostic, Document, Node, Value,
     schema::{ListFilter, ListReference, ListTest},
@@ -92,8 +94,9 @@ impl List {
     ) -> Result<Vec<Box<str>>, ListFault> {
         let kept = |node: &Node| filter.is_none_or(|filter| filter.keeps(node));
         let mut values: Vec<Box<str>> = Vec::new();
+        let mut seen: HashSet<Box<str>> = HashSet::new();
         let mut add = |text: Box<str>| {
-            if !values.contains(&text) {
+            if seen.insert(text.clone()) {
                 values.push(text);
             }
         };
