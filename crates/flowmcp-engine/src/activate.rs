@@ -13,6 +13,7 @@ use flowmcp_spec::{
     schema::{Field, Header, Hooks, Input, OutputDeclaration, Part, Root, Tool},
 };
 use serde_json::{Map, Value};
+use url::Url;
 
 use crate::{
     PackPolicy,
@@ -126,7 +127,10 @@ impl ActiveTool {
             self.hidden.get_or_insert(Hidden::MissingParams { keys: missing });
             return;
         }
-        let host = host(&self.plan.root, params);
+        let Some(host) = host(&self.plan.root, params) else {
+            self.hidden.get_or_insert(Hidden::NoRoot);
+            return;
+        };
         for key in keys {
             if let Err(error) = params.bind(key, &host) {
                 self.hidden.get_or_insert(Hidden::Bound(error));
@@ -160,21 +164,18 @@ impl ActiveTool {
     }
 }
 
-/// The root's host without its port, server parameters filled in.
-fn host(root: &Root, params: &ServerParams) -> String {
+/// The host that requests reach, server parameters filled in. It is read from the parsed address: what a key is bound to
+/// must be what is called, whatever the text looks like.
+fn host(root: &Root, params: &ServerParams) -> Option<String> {
     let mut text = String::new();
     for part in &root.origin {
         match part {
             Part::Text(part) => text.push_str(part),
-            Part::Server(key) => {
-                text.push_str(params.get(key).map(|value| value.expose()).unwrap_or_default())
-            }
+            Part::Server(key) => text.push_str(params.get(key)?.expose()),
             Part::Input(_) => {}
         }
     }
-    let host = text.split_once("://").map_or(text.as_str(), |(_, host)| host);
-    let host = if host.starts_with('[') { host.split(']').next() } else { host.split(':').next() };
-    host.unwrap_or_default().trim_start_matches('[').to_owned()
+    Some(Url::parse(&text).ok()?.host_str()?.to_owned())
 }
 
 /// Makes the tools of a schema whose lists are resolved. They have no public names yet ([`crate::names::assign`]).

@@ -27,6 +27,11 @@ pub(super) fn lower(node: &Node, diagnostics: &mut Vec<Diagnostic>) -> Option<Ro
         );
         return None;
     }
+    // URL parsers read `https:///x` as the host x.
+    if scheme == host_end {
+        diagnostics.push(Diagnostic::error(ROOT, "main.root", "has no host").at(node.span));
+        return None;
+    }
     let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
     let host = origin.get(scheme..).unwrap_or_default();
     Some(Root {
