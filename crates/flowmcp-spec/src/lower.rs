@@ -134,9 +134,9 @@ impl Scope<'_> {
             }
         };
         let path_text = path.as_str().unwrap_or_default();
-        let (path_text, query_text) = path_text.split_once('?').unwrap_or((path_text, ""));
         // A fragment never reaches a server.
-        let query_text = query_text.split('#').next().unwrap_or_default();
+        let path_text = path_text.split('#').next().unwrap_or_default();
+        let (path_text, query_text) = path_text.split_once('?').unwrap_or((path_text, ""));
         let place = path::Place { path: self.path, node: path, handled: hooks.any() };
         let path_parts = place.path(path_text, &mut parameters, &mut faults);
         let path_query = place.query(query_text, &mut parameters, &mut faults);

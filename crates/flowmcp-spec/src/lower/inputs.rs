@@ -188,10 +188,13 @@ impl Parameters {
         self.inputs.len() - 1
     }
 
-    /// Gives every input a name that clients accept, unique in the tool.
+    /// Gives every input a name that clients accept, unique in the tool. A key that is such a name keeps it, wherever it
+    /// stands: the schema's own tests and everyone who read the schema mean that parameter by it.
     fn name_inputs(&mut self, tool: &str, faults: &mut Vec<Diagnostic>) {
         let mut taken: Vec<Box<str>> = Vec::with_capacity(self.inputs.len());
-        for input in &mut self.inputs {
+        let (kept, changed): (Vec<&mut Input>, Vec<_>) =
+            self.inputs.iter_mut().partition(|input| public_name(&input.key) == input.key);
+        for input in kept.into_iter().chain(changed) {
             let base = public_name(&input.key);
             let mut name = base.clone();
             let mut count = 2;
@@ -280,7 +283,8 @@ impl Parameters {
             let key = name.strip_prefix("SERVER_PARAM:").unwrap_or(name);
             return Part::Server(key.trim().into());
         };
-        match self.inputs.iter().position(|input| &*input.key == name) {
+        let is_called = |input: &Input| &*input.key == name || input.alias.as_deref() == Some(name);
+        match self.inputs.iter().position(is_called) {
             Some(input) if !self.is_server_param(name) => Part::Input(input),
             _ => Part::Server(name.into()),
         }

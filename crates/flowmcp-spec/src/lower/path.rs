@@ -56,7 +56,13 @@ impl Place<'_> {
     }
 
     /// `:key` placeholders in a text without `{{ }}`, and `{key}` where a parameter has that key.
-    fn colons(&self, text: &str, parameters: &mut Parameters, parts: &mut Vec<Part>, faults: &mut Vec<Diagnostic>) {
+    fn colons(
+        &self,
+        text: &str,
+        parameters: &mut Parameters,
+        parts: &mut Vec<Part>,
+        faults: &mut Vec<Diagnostic>,
+    ) {
         let mut start = 0;
         let mut before = None;
         for (at, character) in text.char_indices() {

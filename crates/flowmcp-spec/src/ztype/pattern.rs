@@ -206,7 +206,7 @@ impl<'s> Translation<'s> {
             'x' => self.code_point(2)?,
             'u' if self.rest.peek() == Some(&'{') => {
                 self.out.push_str(r"\u");
-                while let Some(next) = self.rest.next() {
+                for next in self.rest.by_ref() {
                     self.out.push(next);
                     if next == '}' {
                         break;
