@@ -4,6 +4,8 @@
 mod encode;
 mod path;
 
+use std::borrow::Cow;
+
 use flowmcp_plugin::Method;
 use flowmcp_spec::schema::{Field, FieldValue, Part};
 use serde_json::Value;
@@ -117,7 +119,6 @@ impl Renderer<'_> {
         let plan = &self.tool.plan;
         let mut url = String::with_capacity(128);
         self.schema_text(&plan.root.origin, Place::Origin, &mut url)?;
-        let origin = url.len();
         self.schema_text(&plan.root.path, Place::Path, &mut url)?;
         let root = url.len();
         self.path(&mut url)?;
@@ -134,28 +135,32 @@ impl Renderer<'_> {
         }
         let has_input = |parts: &[Part]| parts.iter().any(|part| matches!(part, Part::Input(_)));
         if has_input(&plan.path) {
-            self.stays_under_root(&url, origin, root, path)?;
+            self.stays_under_root(&url, root, path)?;
         }
         Ok(url)
     }
 
     /// Checks on the parsed URL, which is what is sent, that it lies under the root and the literal start of the path.
-    fn stays_under_root(&self, url: &str, origin: usize, root: usize, path: usize) -> Result<()> {
+    fn stays_under_root(&self, url: &str, root: usize, path: usize) -> Result<()> {
         let left = |reason: &str| RenderError::Url { reason: reason.to_owned() };
-        let parse =
-            |text: &str| Url::parse(text).map_err(|error| RenderError::Url { reason: error.to_string() });
+        let parse = |text: &str| {
+            let text = match self.server {
+                ServerValues::Real(_) => Cow::Borrowed(text),
+                // `<KEY>` stands for a value, but a host cannot hold it.
+                ServerValues::Shown => Cow::Owned(text.replace(['<', '>'], "")),
+            };
+            Url::parse(&text).map_err(|error| RenderError::Url { reason: error.to_string() })
+        };
         let literal = match self.tool.plan.path.first() {
             Some(Part::Text(text)) => text.rfind('/').and_then(|slash| text.get(..=slash)).unwrap_or(""),
             _ => "",
         };
-        // A dry run shows `<KEY>` in places where a URL has no such characters; they are encoded by the parser.
         let base = url.get(..root).unwrap_or_default();
         let base = parse(&format!("{base}{literal}"))?;
         let parsed = parse(url.get(..path).unwrap_or_default())?;
         if parsed.origin() != base.origin() || !parsed.path().starts_with(base.path().trim_end_matches('/')) {
             return Err(left("another path or host"));
         }
-        debug_assert!(origin <= root && root <= path, "the URL grows from its origin");
         Ok(())
     }
 
@@ -197,6 +202,7 @@ impl Renderer<'_> {
                 }
                 Part::Server(key) => self.server_value(key, Place::PathQuery, &mut pair)?,
                 Part::Input(input) => match self.value(*input) {
+                    Some(Value::Array(items)) if items.is_empty() => left_out = true,
                     Some(value) => component(&text(value), &mut pair),
                     None => left_out = true,
                 },

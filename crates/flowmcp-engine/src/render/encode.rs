@@ -27,6 +27,9 @@ const NOT_PCHAR: &AsciiSet = &CONTROLS
     .add(b'|')
     .add(b'}');
 
+/// As [`NOT_PCHAR`], and the comma that joins the items of a list.
+const NOT_ITEM: &AsciiSet = &NOT_PCHAR.add(b',');
+
 /// Everything that JavaScript's `encodeURIComponent` encodes.
 const NOT_COMPONENT: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
@@ -68,6 +71,11 @@ pub(super) fn text(value: &Value) -> Cow<'_, str> {
 /// One path segment.
 pub(super) fn segment(text: &str, out: &mut String) {
     out.extend(utf8_percent_encode(text, NOT_PCHAR));
+}
+
+/// One item of a list in a path segment: its own commas are encoded, so that those between items stand out.
+pub(super) fn item_segment(text: &str, out: &mut String) {
+    out.extend(utf8_percent_encode(text, NOT_ITEM));
 }
 
 /// As `encodeURIComponent` does.

@@ -3,7 +3,11 @@
 use flowmcp_spec::schema::Part;
 use serde_json::Value;
 
-use super::{Place, RenderError, Renderer, Result, encode::segment, text};
+use super::{
+    Place, RenderError, Renderer, Result,
+    encode::{item_segment, segment},
+    text,
+};
 
 impl Renderer<'_> {
     /// Appends the path. An optional value that was left out takes its segment with it, which can only be the last.
@@ -51,7 +55,7 @@ impl Renderer<'_> {
                     if index > 0 {
                         url.push(',');
                     }
-                    segment(&text(item), url);
+                    item_segment(&text(item), url);
                 }
             }
             value if self.tool.plan.inputs.get(input).is_some_and(|input| input.z.segments) => {
