@@ -1,7 +1,7 @@
 //! JSON Schema of a tool's arguments, in the plain form that every client and model API takes: no unions, no
 //! references, no null defaults (semantics.md, section 4).
 
-use flowmcp_spec::{Member, Primitive, ZType, schema::Input};
+use flowmcp_spec::{Member, Primitive, ZType, schema::Input, ztype::Pattern};
 use serde_json::{Map, Number, Value, json};
 
 /// More members than this, or more bytes of them, become a plain string with a hint.
@@ -55,13 +55,20 @@ fn property(input: &Input) -> Map<String, Value> {
         Primitive::Array => ("minItems", "maxItems"),
         Primitive::Boolean | Primitive::Object | Primitive::Enum(_) => ("", ""),
     };
-    for (key, bound) in [(min, z.min), (max, z.max)] {
+    // Characters and items are counted, so their bounds are whole numbers from zero.
+    let counts = !matches!(z.primitive, Primitive::Number);
+    let (lower, upper) = match counts {
+        true => {
+            (z.min.map(f64::ceil).filter(|min| *min >= 0.0), z.max.map(f64::floor).filter(|max| *max >= 0.0))
+        }
+        false => (z.min, z.max),
+    };
+    for (key, bound) in [(min, lower), (max, upper)] {
         if let Some(bound) = bound.filter(|_| !key.is_empty()).and_then(plain) {
             property.insert(key.into(), Value::Number(bound));
         }
     }
-    // With flags or in slashes the text is not what JSON Schema calls a pattern.
-    if let Some(pattern) = z.pattern.as_ref().filter(|pattern| !pattern.source().starts_with('/'))
+    if let Some(pattern) = z.pattern.as_ref().filter(|pattern| is_json_pattern(pattern))
         && matches!(z.primitive, Primitive::String)
     {
         property.insert("pattern".into(), pattern.source().into());
@@ -70,6 +77,11 @@ fn property(input: &Input) -> Map<String, Value> {
         property.insert("default".into(), default.clone());
     }
     property
+}
+
+/// With flags or in slashes the text is not what JSON Schema calls a pattern.
+fn is_json_pattern(pattern: &Pattern) -> bool {
+    !pattern.source().starts_with('/')
 }
 
 fn member(member: &Member) -> Value {
@@ -123,7 +135,8 @@ fn synthesised(z: &ZType) -> String {
         Primitive::Boolean => "True or false",
         Primitive::Array => "List",
         Primitive::Object => "Object",
-        Primitive::Enum(_) => "One of the listed values",
+        Primitive::Enum(members) if is_short(members) => "One of the listed values",
+        Primitive::Enum(_) => "Text",
     };
     let unit = match &z.primitive {
         Primitive::String => " characters",
@@ -137,6 +150,10 @@ fn synthesised(z: &ZType) -> String {
         (None, Some(max)) => format!(" of at most {max}{unit}"),
         (None, None) => String::new(),
     };
+    let pattern = match &z.pattern {
+        Some(pattern) if !is_json_pattern(pattern) => format!(" that matches {}", pattern.source()),
+        _ => String::new(),
+    };
     let need = if z.is_required() { "required" } else { "optional" };
-    format!("{kind}{range}, {need}.")
+    format!("{kind}{range}{pattern}, {need}.")
 }
