@@ -30,8 +30,10 @@ pub(crate) fn bind(
         return Err(vec![format!("arguments are nested more than {limit} levels deep")]);
     }
     let mut values = Vec::with_capacity(inputs.len());
+    let mut left_out = Vec::with_capacity(inputs.len());
     for input in inputs {
         let given = take(&mut arguments, inputs, input).filter(|value| !counts_as_omitted(input, value));
+        left_out.push(given.is_none());
         let Some(given) = given else {
             if input.z.is_required() {
                 faults.push(format!("{}: is required", input.name));
@@ -63,7 +65,7 @@ pub(crate) fn bind(
             }
         }
     }
-    unknown(&arguments, inputs, &values, settings.unknown_arguments, &mut notes, &mut faults);
+    unknown(&arguments, inputs, &left_out, settings.unknown_arguments, &mut notes, &mut faults);
     if faults.is_empty() { Ok(Arguments { values, notes }) } else { Err(faults) }
 }
 
@@ -96,20 +98,23 @@ fn counts_as_omitted(input: &Input, value: &Value) -> bool {
     }
 }
 
+/// Unknown arguments that are named one by one. A client may send any number, and each is compared with all inputs.
+const MAX_UNKNOWN_SHOWN: usize = 20;
+
 fn unknown(
     arguments: &Map<String, Value>,
     inputs: &[Input],
-    values: &[Option<Value>],
+    left_out: &[bool],
     policy: UnknownArguments,
     notes: &mut Vec<String>,
     faults: &mut Vec<String>,
 ) {
     let is_alias = |name: &str| inputs.iter().any(|input| input.alias.as_deref() == Some(name));
-    for name in arguments.keys().filter(|name| !is_alias(name)) {
+    let unknown: Vec<&String> = arguments.keys().filter(|name| !is_alias(name)).collect();
+    for name in unknown.iter().take(MAX_UNKNOWN_SHOWN) {
         let shown: String = name.chars().take(64).collect();
-        let misspelt = inputs.iter().zip(values).find(|(input, value)| {
-            let left_out = value.is_none() || (value.is_some() && value.as_ref() == input.z.default.as_ref());
-            left_out && input.name.len() > 1 && strsim::osa_distance(&shown, &input.name) <= 1
+        let misspelt = inputs.iter().zip(left_out).find(|(input, left_out)| {
+            **left_out && input.name.len() > 1 && strsim::osa_distance(&shown, &input.name) <= 1
         });
         let known = || inputs.iter().map(|input| &*input.name).collect::<Vec<_>>().join(", ");
         if let Some((input, _)) = misspelt {
@@ -119,6 +124,12 @@ fn unknown(
         } else {
             notes.push(format!("{shown}: is not known and was dropped"));
         }
+    }
+    let more = unknown.len().saturating_sub(MAX_UNKNOWN_SHOWN);
+    match policy {
+        _ if more == 0 => {}
+        UnknownArguments::Refuse => faults.push(format!("{more} more arguments are not known")),
+        UnknownArguments::Drop => notes.push(format!("{more} more arguments are not known and were dropped")),
     }
 }
 

@@ -111,8 +111,10 @@ impl Engine {
         };
         let run = self.run(tool, arguments, deadline);
         tokio::select! {
-            output = run => Ok(output),
+            biased;
+            // First, so that a call that was given up while it waited sends nothing.
             () = caller.cancellation.cancelled() => Err(CallError::Cancelled),
+            output = run => Ok(output),
         }
     }
 
@@ -184,9 +186,10 @@ impl Engine {
         deadline: Instant,
     ) -> Result<(tokio::sync::SemaphorePermit<'_>, tokio::sync::OwnedSemaphorePermit), String> {
         let host = self.host(&rendered.url);
-        let both = async { (self.calls.acquire().await, host.acquire_owned().await) };
+        // The host's first: calls that wait for a slow host must not take the places of calls to others.
+        let both = async { (host.acquire_owned().await, self.calls.acquire().await) };
         match tokio::time::timeout_at(deadline.into(), both).await {
-            Ok((Ok(call), Ok(host))) => Ok((call, host)),
+            Ok((Ok(host), Ok(call))) => Ok((call, host)),
             Ok(_) => Err("the server is shutting down".to_owned()),
             Err(_) => Err("too many calls are in flight: try again later".to_owned()),
         }
