@@ -109,6 +109,19 @@ fn an_insert_without_a_place_is_not_sent() {
 }
 
 #[test]
+fn an_insert_that_another_parameter_sends_has_a_place() {
+    let parameters =
+        [user("id", "insert", "string()", &[]), valued("q", "id:{{id}}", "query", "string()", &[])];
+    let (upstream, engine) = World::default()
+        .load(&[demo(tool("GET", "/x", &parameters))])
+        .serve(crate::support::Upstream::default());
+    assert_eq!(
+        crate::support::call(&engine, &upstream, "demo__get", crate::support::object(r#"{"id":"a"}"#)),
+        "GET https://api.example.test/v1/x?q=id%3Aa"
+    );
+}
+
+#[test]
 fn bodies() {
     let sent = |content_type: &str, body: &str| {
         format!("POST https://api.example.test/v1/x\n{content_type}\n\n{body}")

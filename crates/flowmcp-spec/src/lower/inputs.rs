@@ -269,11 +269,20 @@ impl Parameters {
         list.map(|(index, parameter)| (&*parameter.key, parameter.span, index))
     }
 
-    /// Marks the inputs of insert parameters that the path did not ask for.
+    /// Marks the inputs of insert parameters that neither the path nor another parameter asked for.
     pub(super) fn mark_placeless(&mut self) {
-        for input in &mut self.inputs {
+        for (index, input) in self.inputs.iter_mut().enumerate() {
+            let sends = |parameter: &Parameter| {
+                matches!(parameter.location, Location::Query | Location::Body)
+                    && match &parameter.value {
+                        Some(FieldValue::Input(sent)) => *sent == index,
+                        Some(FieldValue::Parts(parts)) => parts.contains(&Part::Input(index)),
+                        Some(FieldValue::Fixed(_)) | None => false,
+                    }
+            };
             let parameter = self.list.get(input.parameter);
-            input.placeless = parameter.is_some_and(|it| it.location == Location::Insert && !it.placed);
+            input.placeless = parameter.is_some_and(|it| it.location == Location::Insert && !it.placed)
+                && !self.list.iter().any(sends);
         }
     }
 
