@@ -141,7 +141,8 @@ impl ServerHandler for Handler {
     ) -> Result<CallToolResponse, ErrorData> {
         let (caller, mut progress) = caller(&context);
         let token = context.meta.get_progress_token();
-        let mut call = std::pin::pin!(self.call(request, &caller));
+        // On the heap, because rmcp moves this future several times before it runs, and the call is kilobytes.
+        let mut call = Box::pin(self.call(request, &caller));
         let output = loop {
             tokio::select! {
                 biased;
