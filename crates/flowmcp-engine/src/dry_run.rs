@@ -42,7 +42,11 @@ pub enum DryRunError {
 ///
 /// # Errors
 /// [`DryRunError`] when there is no request to show.
-pub fn dry_run(tool: &ActiveTool, arguments: Map<String, Value>, settings: &Settings) -> Result<DryRun, DryRunError> {
+pub fn dry_run(
+    tool: &ActiveTool,
+    arguments: Map<String, Value>,
+    settings: &Settings,
+) -> Result<DryRun, DryRunError> {
     for hook in ["preRequest", "executeRequest"] {
         if tool.plan.hooks.has(hook) {
             return Err(DryRunError::NeedsSandbox { hook });

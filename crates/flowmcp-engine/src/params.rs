@@ -10,7 +10,7 @@ use std::{
 
 use flowmcp_plugin::Secret;
 
-use crate::redact::Redactor;
+use crate::redact::{self, Redactor};
 
 /// Values of server parameters and the domains they are bound to. `Debug` shows no value.
 #[derive(Debug, Clone, Default)]
@@ -60,6 +60,13 @@ impl ServerParams {
     /// The value of a key; an empty one counts as missing.
     pub fn get(&self, key: &str) -> Option<&Secret> {
         self.values.get(key).filter(|value| !value.is_empty())
+    }
+
+    /// Names whose values are too short to be redacted without garbling results.
+    pub fn short(&self) -> impl Iterator<Item = &str> {
+        let is_short =
+            |value: &Secret| !value.is_empty() && value.expose().chars().count() < redact::SHORTEST_REDACTED;
+        self.values.iter().filter(move |(_, value)| is_short(value)).map(|(name, _)| name.as_str())
     }
 
     /// Binds a key to the domain of `host`, or checks that it already is. The host comes without a port, and with its
@@ -151,6 +158,14 @@ mod tests {
                 })
                 .collect(),
         )
+    }
+
+    #[test]
+    fn short_values_are_named_and_missing_ones_are_not() {
+        let values = [("SHORT", "1234567"), ("LONG", "12345678"), ("EMPTY", "")];
+        let values = values.map(|(name, value)| (name.to_owned(), Secret::new(value)));
+        let params = ServerParams::new(values.into_iter().collect(), BTreeMap::new());
+        assert_eq!(params.short().collect::<Vec<_>>(), ["SHORT"]);
     }
 
     #[test]

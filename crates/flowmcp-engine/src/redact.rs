@@ -25,16 +25,12 @@ pub struct Redactor {
     automaton: Option<AhoCorasick>,
     /// What replaces the pattern of the same index.
     replacements: Arc<[Arc<str>]>,
-    short: Arc<[String]>,
 }
 
 /// `Debug` shows how many forms are searched for, none of them.
 impl fmt::Debug for Redactor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Redactor")
-            .field("forms", &self.replacements.len())
-            .field("short", &self.short)
-            .finish()
+        f.debug_struct("Redactor").field("forms", &self.replacements.len()).finish()
     }
 }
 
@@ -47,7 +43,6 @@ impl Redactor {
     pub fn new<'a>(values: impl IntoIterator<Item = (&'a str, &'a Secret)>) -> Redactor {
         let mut patterns: Vec<String> = Vec::new();
         let mut replacements: Vec<Arc<str>> = Vec::new();
-        let mut short = Vec::new();
         let mut seen: HashSet<String> = HashSet::new();
         for (name, secret) in values {
             // Header values lose surrounding space on the way, so an echo lacks it too.
@@ -56,7 +51,6 @@ impl Redactor {
                 continue;
             }
             if value.chars().count() < SHORTEST_REDACTED {
-                short.push(name.to_owned());
                 continue;
             }
             let replacement: Arc<str> = format!("<{name}>").into();
@@ -67,17 +61,12 @@ impl Redactor {
                 }
             }
         }
-        Redactor { automaton: automaton(&patterns), replacements: replacements.into(), short: short.into() }
+        Redactor { automaton: automaton(&patterns), replacements: replacements.into() }
     }
 
     /// Whether no value is searched for.
     pub fn is_empty(&self) -> bool {
         self.automaton.is_none()
-    }
-
-    /// Names whose values are too short to be redacted, for the start-up note.
-    pub fn short_names(&self) -> &[String] {
-        &self.short
     }
 
     /// The text with every known form of every value replaced; borrowed when there is none.
@@ -196,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_value_wins_and_short_ones_are_only_named() {
+    fn the_longest_value_wins_and_short_ones_stay() {
         let redactor = redactor(&[
             ("SHORT", "1234567"),
             ("EMPTY", ""),
@@ -205,7 +194,6 @@ mod tests {
             ("C", "abcdefgh"),
         ]);
         assert_eq!(redactor.redact("abcdefgh abcdefgh-2 1234567"), "<A> <B> 1234567");
-        assert_eq!(redactor.short_names(), ["SHORT"]);
         assert!(!format!("{redactor:?}").contains("abcdefgh"));
     }
 

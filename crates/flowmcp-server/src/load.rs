@@ -10,7 +10,7 @@ use flowmcp_spec::{
     Blocks, Diagnostic, Document, DocumentKind, Node, Read, Severity, SourceFile, lower_list, read_all,
     schema::Test,
 };
-use flowmcp_validate::{Options, check, validate};
+use flowmcp_validate::{Options, Rules, check, validate};
 
 use crate::packs::{PackFiles, discover};
 
@@ -105,12 +105,14 @@ pub struct ToolTests {
 /// What a command needs besides the tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Keep {
-    /// Nothing: texts of files without errors are dropped.
+    /// Nothing, and only rules that decide what is served are checked.
     #[default]
     ToolsOnly,
+    /// All findings.
+    Findings,
     /// The embedded tests.
     Tests,
-    /// The text of every file, for showing findings.
+    /// All findings, and the text of every file for showing them.
     Texts,
 }
 
@@ -199,6 +201,10 @@ fn load_pack(pack: &PackSource, files: &PackFiles, keep: Keep, catalogue: &mut C
         allow_local: pack.policy.network == NetworkAccess::Local,
         grants: pack.policy.grants.clone(),
         libraries: Vec::new(),
+        rules: match keep {
+            Keep::ToolsOnly | Keep::Tests => Rules::Blocking,
+            Keep::Findings | Keep::Texts => Rules::All,
+        },
     };
     let lists = load_lists(pack, files, &options, keep, catalogue);
     let policy = Arc::new(pack.policy.clone());

@@ -20,9 +20,9 @@ pub fn start(log: &Log) -> Result<()> {
         LogLevel::Debug => LevelFilter::DEBUG,
         LogLevel::Trace => LevelFilter::TRACE,
     };
-    // Libraries' own debug lines may show requests with their keys, so only ours go below info.
+    // Libraries say little that a user can act on, and their debug lines may show requests with their keys.
     let filter = tracing_subscriber::filter::Targets::new()
-        .with_default(level.min(LevelFilter::INFO))
+        .with_default(level.min(LevelFilter::WARN))
         .with_targets(OURS.map(|target| (target, level)));
     let subscriber = tracing_subscriber::fmt().with_writer(io::stderr).with_max_level(level);
     let result = match log.format {

@@ -3,7 +3,7 @@
 //! [`serve_stdio`] and [`serve_http`] serve one view of an engine. Both speak the `initialize` revisions 2024-11-05 to
 //! 2025-11-25 and the 2026-07-28 one. Only this module builds MCP messages; the engine does not know them.
 //!
-//! A message goes through [`message`] (is it a request at all, and a well-formed one), rmcp's service loop, and the
+//! A message goes through `message` (is it a request at all, and a well-formed one), rmcp's service loop, and the
 //! handler, which turns tools into rmcp's [`Tool`](rmcp::model::Tool)s and outputs into results.
 
 mod handler;

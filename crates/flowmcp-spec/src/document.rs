@@ -237,6 +237,23 @@ pub(crate) fn number(value: f64) -> serde_json::Number {
 /// JavaScript's property order: integer-like keys ascending, then the others as written; a repeated key keeps its
 /// first place and its last value.
 pub(crate) fn ordered(entries: Vec<Entry>) -> Vec<Entry> {
+    // Nearly all objects are small and have neither: comparing them all is cheaper than a map.
+    const SMALL: usize = 16;
+    let repeated = |(index, entry): (usize, &Entry)| {
+        entries.get(..index).unwrap_or_default().iter().any(|earlier| earlier.key == entry.key)
+    };
+    let mut unique = if entries.len() <= SMALL && !entries.iter().enumerate().any(repeated) {
+        entries
+    } else {
+        last_of_each(entries)
+    };
+    if unique.iter().any(|entry| array_index(&entry.key).is_some()) {
+        unique.sort_by_key(|entry| array_index(&entry.key).map_or((1, 0), |index| (0, index)));
+    }
+    unique
+}
+
+fn last_of_each(entries: Vec<Entry>) -> Vec<Entry> {
     let mut places = std::collections::HashMap::with_capacity(entries.len());
     let mut unique: Vec<Entry> = Vec::with_capacity(entries.len());
     for entry in entries {
@@ -252,14 +269,12 @@ pub(crate) fn ordered(entries: Vec<Entry>) -> Vec<Entry> {
             }
         }
     }
-    if unique.iter().any(|entry| array_index(&entry.key).is_some()) {
-        unique.sort_by_key(|entry| array_index(&entry.key).map_or((1, 0), |index| (0, index)));
-    }
     unique
 }
 
 /// The number that a key stands for if JavaScript treats it as an array index.
 fn array_index(key: &str) -> Option<u32> {
+    key.bytes().next().filter(u8::is_ascii_digit)?;
     let index: u32 = key.parse().ok()?;
     (index != u32::MAX && index.to_string() == key).then_some(index)
 }
@@ -273,22 +288,29 @@ pub(crate) fn quoted(text: &str) -> String {
 
 fn write_quoted(text: &str, out: &mut String) {
     out.push('"');
-    for character in text.chars() {
-        match character {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '\u{8}' => out.push_str("\\b"),
-            '\u{c}' => out.push_str("\\f"),
-            control if control < ' ' => {
+    let mut copied = 0;
+    for (at, byte) in text.bytes().enumerate() {
+        if byte >= b' ' && byte != b'"' && byte != b'\\' {
+            continue;
+        }
+        // Only ASCII is escaped, so both sides of it are whole characters.
+        out.push_str(text.get(copied..at).unwrap_or_default());
+        copied = at + 1;
+        match byte {
+            b'"' => out.push_str("\\\""),
+            b'\\' => out.push_str("\\\\"),
+            b'\n' => out.push_str("\\n"),
+            b'\r' => out.push_str("\\r"),
+            b'\t' => out.push_str("\\t"),
+            0x08 => out.push_str("\\b"),
+            0x0c => out.push_str("\\f"),
+            control => {
                 // Writing to a String cannot fail.
-                let _ = write!(out, "\\u{:04x}", control as u32);
+                let _ = write!(out, "\\u{control:04x}");
             }
-            other => out.push(other),
         }
     }
+    out.push_str(text.get(copied..).unwrap_or_default());
     out.push('"');
 }
 

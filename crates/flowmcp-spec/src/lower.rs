@@ -142,8 +142,7 @@ impl Scope<'_> {
         let path_query = place.query(query_text, &mut parameters, &mut faults);
         place.unused_inserts(&parameters, &mut faults);
         parameters.mark_placeless();
-        let tests = tests_of(node);
-        parameters.allow_segments(&tests);
+        parameters.allow_segments(node.get("tests").map(Node::items).unwrap_or_default());
         let headers = self.headers(node, &parameters, &mut faults);
         let (query, body) = (parameters.fields("query"), parameters.fields("body"));
         if !body.is_empty() && matches!(method, Method::Get | Method::Delete) && !hooks.any() {
@@ -180,7 +179,6 @@ impl Scope<'_> {
                     .filter(|schema| schema.is_object())
                     .map(|schema| schema.to_json().into()),
             }),
-            tests,
             hooks,
             server_params: Vec::new(),
         };

@@ -84,13 +84,13 @@ pub fn read_all<T: Send>(
 fn read_here(file: &SourceFile, allocator: &Allocator) -> Read {
     let failed = |diagnostic| Read { document: None, diagnostics: vec![diagnostic] };
     if let Err(diagnostic) = nesting::check(&file.text) {
-        return failed(diagnostic);
+        return failed(*diagnostic);
     }
     let parsed = Parser::new(allocator, &file.text, SourceType::mjs()).parse();
     if let Some(error) = parsed.diagnostics.iter().next() {
         let span = error.labels.first().map(|label| {
-            let start = u32::try_from(label.offset()).unwrap_or(u32::MAX);
-            Span { start, end: start.saturating_add(u32::try_from(label.len()).unwrap_or(0)) }
+            let start = label.offset();
+            Span { start, end: start.saturating_add(label.len()) }
         });
         let mut diagnostic =
             Diagnostic::error(SYNTAX, "file", format!("is not valid JavaScript: {}", error.message));

@@ -60,8 +60,6 @@ pub struct Tool {
     pub headers: Vec<Header>,
     /// Declared result.
     pub output: Option<OutputDeclaration>,
-    /// Embedded tests.
-    pub tests: Vec<Test>,
     /// Which hooks it has.
     pub hooks: Hooks,
     /// Server parameters that its request holds.

@@ -2,14 +2,18 @@
 
 use flowmcp_spec::{Diagnostic, Document, DocumentKind, SourceFile};
 
-use crate::{Options, RULES, fields, findings::Findings, rule::Check, rules::code, subject::Subject};
+use crate::{
+    Options, RULES, Rule, Rules, Scope, fields, findings::Findings, rule::Check, rules::code,
+    subject::Subject,
+};
 
 /// Checks a document against all rules that neither reading nor lowering has checked already. The findings come in
 /// the order of the file.
 pub fn check(file: &SourceFile, document: &Document, options: &Options) -> Vec<Diagnostic> {
     let subject = Subject::new(file, document, options);
     let mut diagnostics = Vec::new();
-    for rule in RULES {
+    let counts = |rule: &&Rule| options.rules == Rules::All || rule.blocks != Scope::Nothing;
+    for rule in RULES.iter().filter(counts) {
         let mut findings = Findings::of(rule);
         match &rule.check {
             Check::Reading | Check::Lowering => continue,

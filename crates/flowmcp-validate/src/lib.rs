@@ -76,7 +76,7 @@ mod words;
 
 pub use check::check;
 pub use library::{Validation, validate_schema};
-pub use options::Options;
+pub use options::{Options, Rules};
 pub use rule::{Rule, Scope, Stage};
 pub use rules::{RULES, explain, rule};
 pub use validated::{Validated, validate};

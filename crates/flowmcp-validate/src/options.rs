@@ -11,6 +11,18 @@ pub struct Options {
     pub grants: Vec<String>,
     /// Names of the libraries that the host provides to handlers.
     pub libraries: Vec<String>,
+    /// Which rules are checked.
+    pub rules: Rules,
+}
+
+/// Which rules are checked.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Rules {
+    /// All of them, for authors.
+    #[default]
+    All,
+    /// Those that keep something from being served, for a server that starts.
+    Blocking,
 }
 
 /// Libraries that the catalogue's handlers take under a shorter name than the one they declare.

@@ -11,7 +11,7 @@ use crate::{
 };
 
 pub(super) fn run(flags: &SourceFlags, args: &ListArgs, environment: &Environment) -> Result<u8> {
-    let session = session(flags, Vec::new(), environment, Keep::ToolsOnly)?;
+    let session = session(flags, Vec::new(), environment, Keep::Findings)?;
     report_loading(&session.catalogue);
     let catalogue = &session.catalogue;
     let tools = catalogue.tools.iter().filter(|tool| args.all || tool.hidden.is_none());

@@ -16,8 +16,16 @@ use crate::{
 
 pub(super) fn run(flags: &SourceFlags, args: &ServeArgs, environment: &Environment) -> Result<u8> {
     let start = Instant::now();
-    let session = session(flags, overrides(args), environment, Keep::ToolsOnly)?;
+    let mut session = session(flags, overrides(args), environment, Keep::ToolsOnly)?;
+    if args.stdio {
+        session.config.serve.http = None;
+    }
     report_loading(&session.catalogue);
+    for key in session.params.short() {
+        tracing::info!(
+            "{key} has fewer than 8 characters, so its value is not taken out of results and log lines"
+        );
+    }
     summarise(&session, start);
     let serve = &session.config.serve;
     if !serve.stdio && serve.http.is_none() {
@@ -37,7 +45,7 @@ fn overrides(args: &ServeArgs) -> Vec<Flag> {
     let flag = |name, key, value: &str| Flag { name, key, value: value.to_owned() };
     match &args.http {
         Some(address) => vec![flag("--http", "serve.http", address), flag("--http", "serve.stdio", "false")],
-        None if args.stdio => vec![flag("--stdio", "serve.stdio", "true"), flag("--stdio", "serve.http", "")],
+        None if args.stdio => vec![flag("--stdio", "serve.stdio", "true")],
         None => Vec::new(),
     }
 }
@@ -90,11 +98,9 @@ fn summarise(session: &Session, start: Instant) {
     let hidden_tools: usize = hidden.values().sum();
     let reasons: Vec<String> = hidden.iter().map(|(reason, count)| format!("{count} {reason}")).collect();
     let reasons = if reasons.is_empty() { String::new() } else { format!(" ({})", reasons.join(", ")) };
-    let (errors, warnings) = session.catalogue.findings();
     tracing::info!(
         "{} packs, {} schemas, {} lists, {} other files (not served yet), {} files left out; \
-         {visible} tools visible, {hidden_tools} hidden{reasons}; 0 resources, 0 prompts, 0 plugins; \
-         {errors} errors, {warnings} warnings; {} ms",
+         {visible} tools visible, {hidden_tools} hidden{reasons}; 0 resources, 0 prompts, 0 plugins; {} ms",
         counts.packs,
         counts.schemas,
         counts.lists,

@@ -1,12 +1,14 @@
 //! `tool.parameters`: which values a caller gives, which are fixed, and which the server adds.
 
+use std::fmt;
+
 use super::{
     EMPTY_ENUM, Names, OPTION_WITHOUT_EFFECT, OPTIONS, OWN_VALUE, PATTERN, PRIMITIVE, Placeholder, SAME_NAME,
     UNMATCHED_PLACEHOLDER, pieces,
 };
 use crate::{
     Blocks, Diagnostic, Node, Primitive, Span, ZType,
-    schema::{Field, FieldValue, Input, Part, Test},
+    schema::{Field, FieldValue, Input, Part},
     ztype::{OptionFault, ZFault},
 };
 
@@ -70,7 +72,7 @@ impl Parameters {
             .items()
             .iter()
             .enumerate()
-            .map(|(index, node)| parameter(&format!("{tool}.parameters[{index}]"), node, faults))
+            .map(|(index, node)| parameter(Place { tool, index }, node, faults))
             .collect();
         let blocked =
             faults.get(before..).unwrap_or_default().iter().any(|fault| fault.blocks != Blocks::Nothing);
@@ -78,8 +80,8 @@ impl Parameters {
         let list = list.filter(|_| !blocked)?;
         let mut parameters = Parameters { inputs: Vec::new(), list, server_params: server_params.to_vec() };
         for index in 0..parameters.list.len() {
-            let path = format!("{tool}.parameters[{index}]");
             if parameters.value(index, 0).is_none() {
+                let path = Place { tool, index };
                 let span = parameters.list.get(index).map_or_else(Span::default, |parameter| parameter.span);
                 let message = "value refers to parameters that refer back to it";
                 faults.push(
@@ -310,25 +312,36 @@ impl Parameters {
     }
 
     /// A schema whose own tests put a `/` into an insert says that its values span segments.
-    pub(super) fn allow_segments(&mut self, tests: &[Test]) {
+    pub(super) fn allow_segments(&mut self, tests: &[Node]) {
         for input in &mut self.inputs {
-            let is_insert = self
-                .list
-                .get(input.parameter)
-                .is_some_and(|parameter| parameter.location == Location::Insert);
-            let names = [Some(&input.name), Some(&input.key), input.alias.as_ref()];
-            let has_slash = |test: &Test| {
-                let values = names.iter().flatten().filter_map(|name| test.arguments.get(&***name));
-                values.filter_map(serde_json::Value::as_str).any(|text| text.contains('/'))
-            };
-            if is_insert && tests.iter().any(has_slash) {
-                input.z.segments = true;
+            let is_insert = |parameter: &Parameter| parameter.location == Location::Insert;
+            if !self.list.get(input.parameter).is_some_and(is_insert) {
+                continue;
             }
+            let names = [Some(&input.name), Some(&input.key), input.alias.as_ref()];
+            let has_slash = |test: &Node| {
+                let values = names.iter().flatten().filter_map(|name| test.get(name));
+                values.filter_map(Node::as_str).any(|text| text.contains('/'))
+            };
+            input.z.segments |= tests.iter().any(has_slash);
         }
     }
 }
 
-fn parameter(path: &str, node: &Node, faults: &mut Vec<Diagnostic>) -> Option<Parameter> {
+/// Where a parameter stands, written out only for a finding.
+#[derive(Clone, Copy)]
+struct Place<'t> {
+    tool: &'t str,
+    index: usize,
+}
+
+impl fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.parameters[{}]", self.tool, self.index)
+    }
+}
+
+fn parameter(path: Place<'_>, node: &Node, faults: &mut Vec<Diagnostic>) -> Option<Parameter> {
     let position = node.get("position")?;
     let z_node = node.get("z")?;
     let location = position.get("location").and_then(Node::as_str).and_then(Location::named);
@@ -364,7 +377,7 @@ fn parameter(path: &str, node: &Node, faults: &mut Vec<Diagnostic>) -> Option<Pa
     })
 }
 
-fn z_fault(path: &str, z: &Node, primitive: &Node, fault: ZFault) -> Diagnostic {
+fn z_fault(path: Place<'_>, z: &Node, primitive: &Node, fault: ZFault) -> Diagnostic {
     let options = z.get("options").map_or(z.span, |options| options.span);
     let (code, place, span) = match &fault {
         ZFault::Option(OptionFault::Pattern(_)) => (PATTERN, "options", options),

@@ -1,6 +1,6 @@
 //! Evaluates literal expressions to [`Node`]s: what JavaScript would make of them, without running anything.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, fmt};
 
 use oxc_ast::ast::{
     Argument, ArrayExpressionElement, BinaryExpression, BinaryOperator, CallExpression, Expression,
@@ -39,6 +39,28 @@ enum Evaluated {
     Undefined,
 }
 
+/// A place in the data, kept on the stack and written out only for a finding.
+struct Path<'a> {
+    parent: Option<&'a Path<'a>>,
+    step: Step<'a>,
+}
+
+enum Step<'a> {
+    Key(&'a str),
+    Index(usize),
+}
+
+impl fmt::Display for Path<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.parent, &self.step) {
+            (None, Step::Key(key)) => f.write_str(key),
+            (None, Step::Index(index)) => write!(f, "[{index}]"),
+            (Some(parent), Step::Key(key)) => write!(f, "{parent}.{key}"),
+            (Some(parent), Step::Index(index)) => write!(f, "{parent}[{index}]"),
+        }
+    }
+}
+
 /// The expression is not a literal; a finding says so already.
 struct NotLiteral;
 
@@ -56,7 +78,8 @@ impl<'p> Evaluator<'p> {
 
     /// The value of an export, or `None` with findings. What is not literal inside an object or array is left out, so
     /// the rest is still there for other checks.
-    pub(super) fn evaluate(&mut self, expression: &'p Expression<'p>, path: &str) -> Option<Node> {
+    pub(super) fn evaluate(&mut self, expression: &'p Expression<'p>, export: &str) -> Option<Node> {
+        let path = &Path { parent: None, step: Step::Key(export) };
         match self.expression(expression, path) {
             Ok(Evaluated::Node(node)) => Some(node),
             Ok(Evaluated::Undefined) => {
@@ -71,10 +94,10 @@ impl<'p> Evaluator<'p> {
         self.diagnostics
     }
 
-    fn report(&mut self, span: oxc_span::Span, path: &str, message: impl Into<String>) -> NotLiteral {
+    fn report(&mut self, span: oxc_span::Span, path: &Path<'_>, message: impl Into<String>) -> NotLiteral {
         if self.diagnostics.len() < MAX_FINDINGS {
             self.diagnostics.push(
-                Diagnostic::error(NOT_LITERAL, path, message)
+                Diagnostic::error(NOT_LITERAL, path.to_string(), message)
                     .at(Span::of(span))
                     .help("write the value out: main is read without running any code"),
             );
@@ -82,7 +105,11 @@ impl<'p> Evaluator<'p> {
         NotLiteral
     }
 
-    fn expression(&mut self, expression: &'p Expression<'p>, path: &str) -> Result<Evaluated, NotLiteral> {
+    fn expression(
+        &mut self,
+        expression: &'p Expression<'p>,
+        path: &Path<'_>,
+    ) -> Result<Evaluated, NotLiteral> {
         self.depth += 1;
         self.values += 1;
         let result = if self.depth > MAX_DEPTH {
@@ -96,7 +123,11 @@ impl<'p> Evaluator<'p> {
         result
     }
 
-    fn unbounded(&mut self, expression: &'p Expression<'p>, path: &str) -> Result<Evaluated, NotLiteral> {
+    fn unbounded(
+        &mut self,
+        expression: &'p Expression<'p>,
+        path: &Path<'_>,
+    ) -> Result<Evaluated, NotLiteral> {
         let span = Span::of(expression.span());
         let node = |value| Ok(Evaluated::Node(Node { value, span }));
         match expression {
@@ -164,7 +195,12 @@ impl<'p> Evaluator<'p> {
         }
     }
 
-    fn constant(&mut self, name: &'p str, span: oxc_span::Span, path: &str) -> Result<Evaluated, NotLiteral> {
+    fn constant(
+        &mut self,
+        name: &'p str,
+        span: oxc_span::Span,
+        path: &Path<'_>,
+    ) -> Result<Evaluated, NotLiteral> {
         let Some(value) = self.constants.get(name).copied() else {
             return Err(self.report(
                 span,
@@ -181,7 +217,11 @@ impl<'p> Evaluator<'p> {
         result
     }
 
-    fn array(&mut self, elements: &'p [ArrayExpressionElement<'p>], path: &str) -> Result<Value, NotLiteral> {
+    fn array(
+        &mut self,
+        elements: &'p [ArrayExpressionElement<'p>],
+        path: &Path<'_>,
+    ) -> Result<Value, NotLiteral> {
         let mut items = Vec::with_capacity(elements.len());
         for element in elements {
             match element {
@@ -203,7 +243,7 @@ impl<'p> Evaluator<'p> {
                 }
                 element => {
                     let Some(expression) = element.as_expression() else { continue };
-                    let place = format!("{path}[{}]", items.len());
+                    let place = Path { parent: Some(path), step: Step::Index(items.len()) };
                     let span = Span::of(expression.span());
                     items.push(match self.expression(expression, &place) {
                         Ok(Evaluated::Node(node)) => node,
@@ -216,7 +256,11 @@ impl<'p> Evaluator<'p> {
         Ok(Value::Array(items))
     }
 
-    fn object(&mut self, properties: &'p [ObjectPropertyKind<'p>], path: &str) -> Result<Value, NotLiteral> {
+    fn object(
+        &mut self,
+        properties: &'p [ObjectPropertyKind<'p>],
+        path: &Path<'_>,
+    ) -> Result<Value, NotLiteral> {
         let mut entries = Vec::with_capacity(properties.len());
         for property in properties {
             match property {
@@ -244,7 +288,7 @@ impl<'p> Evaluator<'p> {
     fn property(
         &mut self,
         property: &'p ObjectProperty<'p>,
-        path: &str,
+        path: &Path<'_>,
     ) -> Result<Option<Entry>, NotLiteral> {
         let key: Box<str> = match &property.key {
             PropertyKey::StaticIdentifier(name) => name.name.as_str().into(),
@@ -267,7 +311,7 @@ impl<'p> Evaluator<'p> {
                 }
             }
         };
-        let place = format!("{path}.{key}");
+        let place = Path { parent: Some(path), step: Step::Key(&key) };
         if &*key == "__proto__" {
             return Err(self.report(
                 property.span,
@@ -286,7 +330,7 @@ impl<'p> Evaluator<'p> {
         })
     }
 
-    fn template(&mut self, template: &'p TemplateLiteral<'p>, path: &str) -> Result<String, NotLiteral> {
+    fn template(&mut self, template: &'p TemplateLiteral<'p>, path: &Path<'_>) -> Result<String, NotLiteral> {
         let mut text = String::new();
         for (index, quasi) in template.quasis.iter().enumerate() {
             if quasi.lone_surrogates {
@@ -309,7 +353,11 @@ impl<'p> Evaluator<'p> {
     }
 
     /// `'a' + CONST + 'b'`: the left side is walked in a loop, since long texts are often joined from many lines.
-    fn concatenation(&mut self, binary: &'p BinaryExpression<'p>, path: &str) -> Result<String, NotLiteral> {
+    fn concatenation(
+        &mut self,
+        binary: &'p BinaryExpression<'p>,
+        path: &Path<'_>,
+    ) -> Result<String, NotLiteral> {
         let mut operands = Vec::new();
         let mut current = binary;
         let first = loop {
@@ -341,7 +389,7 @@ impl<'p> Evaluator<'p> {
         text: &mut String,
         part: Evaluated,
         span: oxc_span::Span,
-        path: &str,
+        path: &Path<'_>,
     ) -> Result<(), NotLiteral> {
         let Evaluated::Node(node) = part else {
             return Err(self.report(span, path, "joins undefined to a string"));
@@ -366,7 +414,7 @@ impl<'p> Evaluator<'p> {
     }
 
     /// `JSON.stringify(literal)`, which schemas use for body templates, is as good as a literal.
-    fn stringify(&mut self, call: &'p CallExpression<'p>, path: &str) -> Result<String, NotLiteral> {
+    fn stringify(&mut self, call: &'p CallExpression<'p>, path: &Path<'_>) -> Result<String, NotLiteral> {
         let is_stringify = matches!(&call.callee, Expression::StaticMemberExpression(member)
             if member.property.name == "stringify"
                 && matches!(&member.object, Expression::Identifier(object) if object.name == "JSON"));

@@ -60,7 +60,7 @@ enum Opened {
     Placeholder,
 }
 
-pub(super) fn check(text: &str) -> Result<(), Diagnostic> {
+pub(super) fn check(text: &str) -> Result<(), Box<Diagnostic>> {
     let mut scan = Scan {
         bytes: text.as_bytes(),
         at: 0,
@@ -85,9 +85,8 @@ pub(super) fn check(text: &str) -> Result<(), Diagnostic> {
         };
         if let Some(reason) = refused {
             let start = u32::try_from(start).unwrap_or(u32::MAX);
-            return Err(
-                Diagnostic::error(SYNTAX, "file", reason).at(Span { start, end: start.saturating_add(1) })
-            );
+            let span = Span { start, end: start.saturating_add(1) };
+            return Err(Box::new(Diagnostic::error(SYNTAX, "file", reason).at(span)));
         }
     }
     Ok(())
