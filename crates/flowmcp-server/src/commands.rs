@@ -111,6 +111,10 @@ fn configuration(flags: &SourceFlags, serve: Vec<Flag>, environment: &Environmen
         }
         file = Some(standard);
     }
+    // A path that somebody typed has to be there; a pack that a configuration names may come later.
+    for path in &flags.pack {
+        std::fs::metadata(path).with_context(|| format!("{} cannot be read", path.display()))?;
+    }
     let sources = Sources {
         file,
         environment: environment.clone(),

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json, value::RawValue};
 use super::{Environment, NOT_IN_ORDER, Session, print, report_loading, session};
 use crate::{
     cli::{CallArgs, SourceFlags},
-    load::Keep,
+    load::{Keep, RefusedTool},
     logging,
 };
 
@@ -21,10 +21,7 @@ pub(super) fn run(flags: &SourceFlags, args: &CallArgs, environment: &Environmen
     let arguments = arguments(args.arguments.as_deref())?;
     let mut session = session(flags, Vec::new(), environment, Keep::ToolsOnly)?;
     report_loading(&session.catalogue);
-    let refused = session.catalogue.refused.iter().find(|tool| {
-        let names = [format!("{}__{}", tool.namespace, tool.key), format!("{}/{}", tool.namespace, tool.key)];
-        names.contains(&args.name)
-    });
+    let refused = session.catalogue.refused.iter().find(|tool| names(tool).contains(&args.name));
     let refused = refused.map(|tool| format!("{} is refused: {}", args.name, tool.reason));
     let snapshot = session.catalogue.snapshot();
     let Some(tool) = snapshot.find(&args.name).cloned() else {
@@ -50,6 +47,18 @@ pub(super) fn run(flags: &SourceFlags, args: &CallArgs, environment: &Environmen
     show_output(&output, args.json)
 }
 
+/// The names under which the snapshot would find the tool if it were served.
+fn names(tool: &RefusedTool) -> [String; 5] {
+    let RefusedTool { namespace, schema, key, .. } = tool;
+    [
+        format!("{namespace}__{key}"),
+        format!("{namespace}/{key}"),
+        format!("{namespace}/tool/{key}"),
+        format!("{namespace}/{schema}::{key}"),
+        format!("{key}_{namespace}"),
+    ]
+}
+
 fn arguments(text: Option<&str>) -> Result<Map<String, Value>> {
     let text = match text {
         None => return Ok(Map::new()),
@@ -57,9 +66,12 @@ fn arguments(text: Option<&str>) -> Result<Map<String, Value>> {
             let mut text = String::new();
             std::io::stdin()
                 .lock()
-                .take(MAX_ARGUMENTS)
+                .take(MAX_ARGUMENTS + 1)
                 .read_to_string(&mut text)
                 .context("cannot read stdin")?;
+            if text.len() as u64 > MAX_ARGUMENTS {
+                bail!("the arguments on stdin have more than {MAX_ARGUMENTS} bytes");
+            }
             text
         }
         Some(text) => text.to_owned(),

@@ -1,0 +1,10 @@
+//! The binary through its command line, as `design/cli.md` fixes it: whole stdout, stderr and exit codes.
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "helpers of tests fail like tests")]
+
+mod call;
+
+mod leaks;
+
+pub(crate) mod project;
+
+pub(crate) mod upstream;
