@@ -16,8 +16,9 @@ pub fn shutdown_signal() -> io::Result<CancellationToken> {
     let mut signals = Signals::install()?;
     tokio::spawn(async move {
         signals.next().await;
-        tracing::info!("shutting down: calls in flight may finish; a second signal ends at once");
+        // First of all: nothing that goes wrong with a log line may keep the process up.
         token.cancel();
+        tracing::info!("shutting down: calls in flight may finish; a second signal ends at once");
         signals.next().await;
         std::process::exit(130);
     });
