@@ -136,7 +136,11 @@ pub fn load(packs: &[PackSource], params: &mut ServerParams, keep: Keep) -> Cata
         match discover(&pack.path) {
             Ok(files) => {
                 catalogue.counts.packs += 1;
-                catalogue.warnings.extend(files.faults.iter().cloned());
+                // A fault begins with its path inside the pack.
+                catalogue.warnings.extend(files.faults.iter().map(|fault| match keep {
+                    Keep::Texts => files.base.join(fault).display().to_string(),
+                    Keep::ToolsOnly | Keep::Findings | Keep::Tests => fault.clone(),
+                }));
                 load_pack(pack, &files, keep, &mut catalogue);
             }
             Err(error) => {
@@ -208,7 +212,7 @@ fn load_pack(pack: &PackSource, files: &PackFiles, keep: Keep, catalogue: &mut C
     };
     let lists = load_lists(pack, files, &options, keep, catalogue);
     let policy = Arc::new(pack.policy.clone());
-    let sources = readable(files.open(&files.files, pack.file_bytes), &files.files, catalogue);
+    let sources = readable(files, &files.files, pack, keep, catalogue);
     let loaded = read_all(&sources, threads(), |index, read| {
         sources.get(index).map(|file| load_file(file, read, &options, &lists, &policy, keep))
     });
@@ -258,18 +262,25 @@ fn report(source: SourceFile, diagnostics: Vec<Diagnostic>, keep: Keep, catalogu
 
 /// The files that could be opened; the others are reported.
 fn readable(
-    opened: Vec<Result<SourceFile, flowmcp_spec::SourceError>>,
+    files: &PackFiles,
     paths: &[String],
+    pack: &PackSource,
+    keep: Keep,
     catalogue: &mut Catalogue,
 ) -> Vec<SourceFile> {
-    let mut sources = Vec::with_capacity(opened.len());
-    for (result, path) in opened.into_iter().zip(paths) {
+    // Who asked about files by their paths finds them again by these paths.
+    let shown = |path: &str| match keep {
+        Keep::Texts => files.base.join(path).display().to_string(),
+        Keep::ToolsOnly | Keep::Findings | Keep::Tests => path.to_owned(),
+    };
+    let mut sources = Vec::with_capacity(paths.len());
+    for (result, path) in files.open(paths, shown, pack.file_bytes).into_iter().zip(paths) {
         match result {
             Ok(source) => sources.push(source),
             Err(error) => {
                 catalogue.counts.broken += 1;
                 catalogue.files.push(FileReport {
-                    path: path.as_str().into(),
+                    path: shown(path).into(),
                     source: None,
                     unreadable: Some(error.to_string()),
                     diagnostics: Vec::new(),
@@ -288,7 +299,7 @@ fn load_lists(
     catalogue: &mut Catalogue,
 ) -> Lists {
     let mut lists = Lists::default();
-    let sources = readable(files.open(&files.lists, pack.file_bytes), &files.lists, catalogue);
+    let sources = readable(files, &files.lists, pack, keep, catalogue);
     let read = read_all(&sources, threads(), |_, read| read);
     for (source, read) in sources.into_iter().zip(read) {
         let mut diagnostics = read.diagnostics;

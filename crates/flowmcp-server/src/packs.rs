@@ -71,11 +71,16 @@ impl PackFiles {
         self.lists = files;
     }
 
-    /// Opens files of the pack on a few threads, in their order.
-    pub fn open(&self, paths: &[String], limit: usize) -> Vec<Result<SourceFile, SourceError>> {
+    /// Opens files of the pack on a few threads, in their order; `shown` makes the name in messages of a path.
+    pub fn open(
+        &self,
+        paths: &[String],
+        shown: impl Fn(&str) -> String + Sync,
+        limit: usize,
+    ) -> Vec<Result<SourceFile, SourceError>> {
         let threads = std::thread::available_parallelism().map_or(1, usize::from).min(4);
         let chunk = paths.len().div_ceil(threads).max(1);
-        let open = |path: &String| SourceFile::open(&self.base.join(path), path, limit);
+        let open = |path: &String| SourceFile::open(&self.base.join(path), &shown(path), limit);
         if paths.len() < 16 {
             return paths.iter().map(open).collect();
         }
@@ -121,9 +126,9 @@ impl Walk<'_> {
                 self.pack.faults.push(format!("{path}: cannot be read: {error}"));
             }
             if self.pack.files.len() >= MAX_FILES {
-                self.pack
-                    .faults
-                    .push(format!("the pack has more than {MAX_FILES} files; the others are left out"));
+                self.pack.faults.push(format!(
+                    "{path}: comes after {MAX_FILES} files, the most of a pack; what follows is left out"
+                ));
                 return Ok(());
             }
         }
@@ -162,7 +167,8 @@ impl Walk<'_> {
     }
 
     fn fault(&mut self, inside: &str, name: &str, reason: &str) {
-        self.pack.faults.push(format!("{inside}/{name}: {reason}; it is left out"));
+        let path = if inside.is_empty() { name.to_owned() } else { format!("{inside}/{name}") };
+        self.pack.faults.push(format!("{path}: {reason}; it is left out"));
     }
 }
 
@@ -203,7 +209,7 @@ mod tests {
             let pack = discover(&dir.path().join(path)).unwrap();
             assert_eq!(pack.files, ["y.mjs"]);
             assert!(pack.lists[0].ends_with("_lists/l.mjs"), "{:?}", pack.lists);
-            assert_eq!(pack.open(&pack.lists, 10)[0].as_ref().unwrap().text.len(), 0);
+            assert_eq!(pack.open(&pack.lists, str::to_owned, 10)[0].as_ref().unwrap().text.len(), 0);
         }
     }
 

@@ -22,6 +22,8 @@ pub fn log(files: &[FileReport]) -> Value {
                 "informationUri": env!("CARGO_PKG_REPOSITORY"),
                 "rules": rules,
             } },
+            // Columns are counted in characters; without this a reader takes them for UTF-16 units.
+            "columnKind": "unicodeCodePoints",
             "results": results,
         }],
     })
@@ -32,7 +34,7 @@ fn results(file: &FileReport) -> Vec<Value> {
         json!({
             "level": "error",
             "message": { "text": reason },
-            "locations": [{ "physicalLocation": { "artifactLocation": { "uri": &*file.path } } }],
+            "locations": [{ "physicalLocation": { "artifactLocation": { "uri": uri(&file.path) } } }],
         })
     });
     unreadable.chain(file.diagnostics.iter().map(|finding| result(file, finding))).collect()
@@ -44,7 +46,7 @@ fn result(file: &FileReport, finding: &Diagnostic) -> Value {
         Severity::Warning => "warning",
         Severity::Hint => "note",
     };
-    let mut location = json!({ "artifactLocation": { "uri": &*file.path } });
+    let mut location = json!({ "artifactLocation": { "uri": uri(&file.path) } });
     let place = file.source.as_ref().zip(finding.span).map(|(source, span)| source.line_column(span.start));
     if let (Some((line, column)), Value::Object(location)) = (place, &mut location) {
         location.insert("region".to_owned(), json!({ "startLine": line, "startColumn": column }));
@@ -55,4 +57,18 @@ fn result(file: &FileReport, finding: &Diagnostic) -> Value {
         "message": { "text": finding.to_string() },
         "locations": [{ "physicalLocation": location }],
     })
+}
+
+/// A path as a URI reference, relative as the path is.
+fn uri(path: &str) -> String {
+    let mut uri = String::with_capacity(path.len());
+    for byte in path.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' | b'@' | b'+' => {
+                uri.push(char::from(byte));
+            }
+            _ => uri.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    uri
 }

@@ -2,13 +2,16 @@
 
 use std::path::PathBuf;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use flowmcp_spec::{MAX_FILE_BYTES, SourceFile, hash, read};
 
 use super::{NOT_IN_ORDER, print};
 use crate::{logging, report};
 
 pub(super) fn run(files: &[PathBuf]) -> Result<u8> {
+    for path in files {
+        std::fs::metadata(path).with_context(|| format!("{} cannot be read", path.display()))?;
+    }
     let mut code = 0;
     for path in files {
         let name = path.display().to_string();

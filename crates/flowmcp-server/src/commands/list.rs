@@ -28,21 +28,22 @@ pub(super) fn run(flags: &SourceFlags, args: &ListArgs, environment: &Environmen
         print(&format!("{list}\n"))?;
         return Ok(0);
     }
-    let mut text = String::new();
+    let mut lines = Vec::new();
     for tool in tools {
         let reason = tool.hidden.as_ref().map(|hidden| format!("  [hidden: {hidden}]")).unwrap_or_default();
-        text.push_str(&format!("{}  {}{reason}\n", tool.name, first_line(&tool.description)));
+        lines.push(format!("{}  {}{reason}", tool.name, first_line(&tool.description)));
     }
     for tool in refused {
-        text.push_str(&format!(
-            "{}  {}  [refused: {}]\n",
-            name(tool),
-            first_line(&tool.description),
-            tool.reason
-        ));
+        lines.push(format!("{}  {}  [refused: {}]", name(tool), first_line(&tool.description), tool.reason));
     }
+    let text: String = lines.iter().map(|line| inert(line) + "\n").collect();
     print(&text)?;
     Ok(0)
+}
+
+/// Text of a schema without characters that a terminal would act on.
+fn inert(line: &str) -> String {
+    line.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
 
 fn first_line(text: &str) -> &str {

@@ -7,4 +7,10 @@ mod leaks;
 
 pub(crate) mod project;
 
+mod bombs;
+mod hash;
+mod list;
+mod other;
+mod test;
 pub(crate) mod upstream;
+mod validate;

@@ -1,0 +1,134 @@
+//! `validate`: findings for people, programs and code scanning.
+
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+use serde_json::{Value, json};
+
+use super::project::{Project, schema, tool, with_parameters};
+
+fn project() -> Project {
+    let parameter = "{ position: { key: 'q', value: '{{USER_PARAM}}', location: 'query' }, \
+                     z: { primitive: 'strin()', options: [] } }";
+    let tools = tool("ok") + &with_parameters("bad", "FETCH", "bad", parameter);
+    Project::new()
+        .file("pack/a/Wrong.mjs", schema("Wr0ng", "Wrong", "", &tools))
+        .file(
+            "pack/a name/Same.mjs",
+            schema("same", "Same", "", "").replace("'3.0.0'", "'1.2.0' /* ünïcode */"),
+        )
+        .file(
+            "pack/b/Same.mjs",
+            schema("same", "Same", "", "").replace("'Made up'", "'\\u001b[31mred', oops: '\x1b[31m'"),
+        )
+}
+
+#[test]
+fn findings_show_their_line() {
+    let ran = project().run(&["validate", "pack"]).code(1);
+    assert!(!ran.stdout.contains('\x1b'), "{}", ran.whole());
+    insta::assert_snapshot!(ran.whole());
+}
+
+#[test]
+fn json_has_the_documented_keys() {
+    let ran = project().run(&["validate", "pack", "--format", "json"]).code(1);
+    let report = ran.json();
+    assert_eq!(keys(&report), ["files"]);
+    for file in report["files"].as_array().unwrap() {
+        assert_eq!(keys(file), ["file", "status", "messages", "findings"]);
+        for finding in file["findings"].as_array().unwrap() {
+            assert_eq!(keys(finding), ["code", "severity", "path", "message", "line", "column"]);
+        }
+    }
+    insta::assert_snapshot!(serde_json::to_string_pretty(&report["files"][0]).unwrap());
+}
+
+#[test]
+fn files_are_named_by_the_paths_that_were_given() {
+    let project = project();
+    let names = |paths: &[&str]| -> Vec<String> {
+        let ran = project.run(&[&["validate", "--format", "json"], paths].concat());
+        let files = ran.json()["files"].as_array().unwrap().clone();
+        files.iter().map(|file| file["file"].as_str().unwrap().to_owned()).collect()
+    };
+    let all = ["pack/a/Wrong.mjs", "pack/a name/Same.mjs", "pack/b/Same.mjs"];
+    assert_eq!(names(&["pack"]), all);
+    assert_eq!(names(&["pack/a name/Same.mjs", "pack/b/Same.mjs"]), [all[1], all[2]]);
+    assert_eq!(names(&["./pack/b"]), ["./pack/b/Same.mjs"]);
+}
+
+#[test]
+fn sarif_is_what_code_scanning_reads() {
+    let ran = project().run(&["validate", "pack", "--format", "sarif"]).code(1);
+    let log = ran.json();
+    assert_eq!(log["version"], "2.1.0");
+    let run = &log["runs"][0];
+    assert_eq!(run["columnKind"], "unicodeCodePoints");
+    let rules: Vec<&str> = run["tool"]["driver"]["rules"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|rule| rule["id"].as_str().unwrap())
+        .collect();
+    for result in run["results"].as_array().unwrap() {
+        assert!(rules.contains(&result["ruleId"].as_str().unwrap()), "{result}");
+        assert!(["error", "warning", "note"].contains(&result["level"].as_str().unwrap()), "{result}");
+        assert!(!result["message"]["text"].as_str().unwrap().is_empty());
+        let place = &result["locations"][0]["physicalLocation"];
+        assert!(place["artifactLocation"]["uri"].as_str().unwrap().starts_with("pack/"), "{result}");
+        assert!(place["region"]["startLine"].as_u64().unwrap() > 0, "{result}");
+        if result["message"]["text"].as_str().unwrap().starts_with("main.version") {
+            let expected = json!({
+                "artifactLocation": { "uri": "pack/a%20name/Same.mjs" },
+                "region": { "startLine": 5, "startColumn": 14 },
+            });
+            assert_eq!(place, &expected);
+        }
+    }
+}
+
+fn keys(value: &Value) -> Vec<&str> {
+    value.as_object().unwrap().keys().map(String::as_str).collect()
+}
+
+#[test]
+fn what_is_no_schema_is_one_clear_line() {
+    let project = Project::new()
+        .file("bad/a-empty.mjs", "")
+        .file("bad/b-latin1.mjs", b"export const main = { name: 'gr\xfc\xdfe' }")
+        .file("bad/c-huge.mjs", vec![b' '; (5 << 20) + 1])
+        .file("bad/d-cut.mjs", "export const main = { name: 'a")
+        .file("bad/e-binary.mjs", [0, 1, 2, 3, 0x7f, 0])
+        .file("bad/f-text.mjs", "hello world")
+        .file("bad/g-commonjs.mjs", "module.exports = { main: {} }")
+        .file("bad/h-number.mjs", "export const main = 7")
+        .file("bad/i-bom.mjs", "\u{feff}export const main = [")
+        .file("bad/deep/x/j.mjs", "export const mian = {}");
+    symlink(project.path("bad"), project.path("bad/deep/x/loop")).unwrap();
+    symlink(project.path("bad/none"), project.path("bad/broken.mjs")).unwrap();
+    std::fs::create_dir(project.path("bad/folder.mjs")).unwrap();
+    let ran = project.run(&["validate", "bad"]).code(1);
+    insta::assert_snapshot!(ran.whole());
+    // The same through a pack: a line each, and nothing else stops.
+    let project = project.file("bad/k.mjs", schema("good", "Good", "", &tool("ok")));
+    let ran = project.run(&["--pack", "bad", "list"]).code(0);
+    assert_eq!(ran.stdout, "good__ok  Does ok\n", "{}", ran.whole());
+    assert_eq!(ran.stderr.lines().count(), 11, "{}", ran.whole());
+}
+
+#[test]
+fn a_path_that_cannot_be_read_is_exit_code_2() {
+    let project = project();
+    for path in ["gone", "pack/a/Wrong.mjs/x", "gone\u{7}"] {
+        let ran = project.run(&["validate", path]).code(2);
+        assert!(ran.stderr.starts_with("error: ") && ran.stdout.is_empty(), "{}", ran.whole());
+    }
+    // Root reads everything, so this holds for other users only.
+    let closed = project.path("pack/a");
+    std::fs::set_permissions(&closed, std::fs::Permissions::from_mode(0o000)).unwrap();
+    if std::fs::read_dir(&closed).is_err() {
+        project.run(&["validate", "pack/a"]).code(2);
+        project.run(&["--pack", "pack/a", "list"]).code(2);
+    }
+    std::fs::set_permissions(&closed, std::fs::Permissions::from_mode(0o755)).unwrap();
+}
