@@ -5,3 +5,4 @@ mod cli;
 mod config;
 mod mcp;
 mod readme;
+mod serve;

@@ -1,0 +1,185 @@
+//! Sessions on stdin and stdout.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::process::{INITIALIZE, INITIALIZED, Process, call, project, request};
+use crate::cli::{
+    project::{Project, SOON, keyed, schema, tool},
+    upstream::Upstream,
+};
+
+/// mcp-03: the promise is an end within 2 s; a busy machine gets some more.
+const PROMPT: Duration = Duration::from_secs(5);
+
+fn started(project: &Project, arguments: &[&str]) -> Process {
+    let mut process = Process::start(project, arguments);
+    process.send(&[INITIALIZE, INITIALIZED]);
+    assert_eq!(process.answer()["result"]["serverInfo"]["name"], "flowmcp-server");
+    process
+}
+
+#[test]
+fn a_session_from_start_to_end() {
+    let upstream = Upstream::start();
+    for arguments in [&[][..], &["serve"], &["serve", "--stdio"]] {
+        let project = project(&upstream, "");
+        let mut process = started(&project, arguments);
+        process.send(&[&request(1, "tools/list")]);
+        let list = process.answer();
+        let names: Vec<&str> = list["result"]["tools"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|tool| tool["name"].as_str().unwrap())
+            .collect();
+        assert_eq!(names, ["made__ok", "made__slow", "made__gate", "made__exact"]);
+        process.send(&[&call(2, "made__exact")]);
+        let answer = process.answer();
+        assert_eq!(answer["result"]["isError"], false);
+        let text = r#"{"id":12345678901234567890,"price":0.10,"big":1e400}"#;
+        assert_eq!(answer["result"]["content"], json!([{ "type": "text", "text": text }]));
+        process.send(&[&request(3, "ping")]);
+        assert_eq!(process.answer(), json!({ "jsonrpc": "2.0", "id": 3, "result": {} }));
+        process.send(&[&call(4, "made__none")]);
+        assert_eq!(process.answer()["error"]["code"], -32602);
+        let (code, output, _) = process.end(PROMPT);
+        assert_eq!((code, output.len()), (Some(0), 0));
+    }
+}
+
+#[test]
+fn a_cancelled_call_ends_the_upstream_request() {
+    let upstream = Upstream::start();
+    let mut process = started(&project(&upstream, ""), &[]);
+    process.send(&[&call(1, "made__slow")]);
+    upstream.expect("GET /slow");
+    process.send(&[
+        r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":"enough"}}"#,
+    ]);
+    upstream.expect("closed");
+    process.send(&[&request(2, "ping")]);
+    assert_eq!(process.answer()["id"], 2, "a cancelled call has no answer");
+    assert_eq!(process.end(PROMPT).0, Some(0));
+}
+
+#[test]
+fn the_end_of_input_ends_the_process() {
+    let upstream = Upstream::start();
+    let project = project(&upstream, "");
+    // Without any message, as with `< /dev/null`.
+    let (code, output, log) = Process::start(&project, &["serve", "--stdio"]).end(PROMPT);
+    assert_eq!((code, output.len()), (Some(0), 0), "{log:#?}");
+    // While a call waits.
+    let mut process = started(&project, &[]);
+    process.send(&[&call(1, "made__slow")]);
+    upstream.expect("GET /slow");
+    let (code, _, log) = process.end(PROMPT);
+    assert_eq!(code, Some(0), "{log:#?}");
+    upstream.expect("closed");
+    // What came right before the end is still answered.
+    let mut process = started(&project, &[]);
+    process.send(&[&call(1, "made__ok")]);
+    let (code, output, _) = process.end(PROMPT);
+    assert_eq!(code, Some(0));
+    assert_eq!(output.len(), 1, "{output:?}");
+}
+
+#[test]
+fn a_closed_stdout_ends_the_process_quietly() {
+    let upstream = Upstream::start();
+    let project = project(&upstream, "");
+    let mut process = Process::start_unheard(&project, &[]);
+    process.send(&[INITIALIZE]);
+    // Its input stays open: the write error alone ends it.
+    let input = process.input.take();
+    let (code, _, log) = process.end(SOON);
+    drop(input);
+    assert_eq!(code, Some(0), "{log:#?}");
+    assert!(log.iter().all(|line| !line.contains("panic") && !line.contains("ERROR")), "{log:#?}");
+}
+
+#[test]
+fn stdout_is_json_rpc_even_when_everything_is_logged() {
+    let upstream = Upstream::start();
+    let project = project(&upstream, "[log]\nlevel = \"trace\"\n");
+    let mut process = started(&project, &[]);
+    process.send(&["not json", &call(1, "made__ok"), &call(2, "made__none"), &request(3, "no/such")]);
+    let mut ids: Vec<Value> = (0..3).map(|_| process.answer()["id"].clone()).collect();
+    ids.sort_by_key(Value::to_string);
+    assert_eq!(ids, [1, 2, 3]);
+    let (code, output, log) = process.end(PROMPT);
+    assert_eq!((code, output), (Some(0), Vec::new()));
+    assert!(log.iter().any(|line| line.contains("DEBUG")), "{log:#?}");
+}
+
+/// mcp-10
+#[test]
+fn slow_calls_hold_up_nothing() {
+    let upstream = Upstream::start();
+    let mut process = started(&project(&upstream, ""), &[]);
+    let mut lines = vec![call(1, "made__gate")];
+    lines.extend((2..=20).map(|id| call(id, "made__ok")));
+    lines.push(request(21, "ping"));
+    process.send(&lines.iter().map(String::as_str).collect::<Vec<_>>());
+    let mut ids: Vec<u64> = (0..20).map(|_| process.answer()["id"].as_u64().unwrap()).collect();
+    ids.sort_unstable();
+    assert_eq!(ids, (2..=21).collect::<Vec<_>>());
+    upstream.open_gate();
+    let last = process.answer();
+    assert_eq!(
+        (&last["id"], &last["result"]["content"][0]["text"]),
+        (&json!(1), &json!(r#"{"opened":true}"#))
+    );
+    assert_eq!(process.end(PROMPT).0, Some(0));
+}
+
+#[test]
+fn sigterm_lets_a_call_finish() {
+    let upstream = Upstream::start();
+    let mut process = started(&project(&upstream, ""), &[]);
+    process.send(&[&call(1, "made__gate")]);
+    upstream.expect("GET /gate");
+    process.terminate();
+    process.logged("shutting down");
+    upstream.open_gate();
+    assert_eq!(process.answer()["result"]["content"][0]["text"], r#"{"opened":true}"#);
+    // Its input stays open: the signal alone ends it.
+    let input = process.input.take();
+    let (code, _, log) = process.end(PROMPT);
+    drop(input);
+    assert_eq!(code, Some(0), "{log:#?}");
+}
+
+#[test]
+fn sigterm_waits_no_longer_than_it_may() {
+    let upstream = Upstream::start();
+    let project = project(&upstream, "[limits]\ndrain = \"200ms\"\n");
+    let mut process = started(&project, &[]);
+    process.send(&[&call(1, "made__slow")]);
+    upstream.expect("GET /slow");
+    process.terminate();
+    let input = process.input.take();
+    let (code, _, log) = process.end(PROMPT);
+    drop(input);
+    assert_eq!(code, Some(0), "{log:#?}");
+    upstream.expect("closed");
+}
+
+#[test]
+fn the_start_says_what_is_served_and_what_is_not() {
+    let upstream = Upstream::start();
+    let handlers =
+        "export const handlers = () => ({ prepared: { preRequest: async ({ struct }) => ({ struct }) } })\n";
+    let refused = tool("good") + &tool("bad").replace("GET", "FETCH");
+    let project = project(&upstream, "[[packs]]\npath = \"gone\"\n")
+        .file("pack/Handled.mjs", schema("handled", "Handled", "", &tool("prepared")) + handlers)
+        .file(
+            "pack/Lacking.mjs",
+            schema("lacking", "Lacking", "requiredServerParams: ['NOWHERE'],", &keyed("get", "NOWHERE")),
+        )
+        .file("pack/Refused.mjs", schema("refused", "Refused", "", &refused));
+    let ran = project.run(&["serve", "--stdio"]).code(0);
+    insta::assert_snapshot!(ran.whole());
+}
