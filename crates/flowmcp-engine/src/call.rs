@@ -34,6 +34,9 @@ pub struct Engine {
     hosts: Mutex<HashMap<Box<str>, Arc<Semaphore>>>,
 }
 
+/// Upstream hosts whose calls in flight are counted.
+const MAX_HOSTS: usize = 10_000;
+
 /// A call that has no tool result.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CallError {
@@ -201,6 +204,10 @@ impl Engine {
         let mut hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = hosts.get(host) {
             return Arc::clone(known);
+        }
+        if hosts.len() >= MAX_HOSTS {
+            // Those without a call in flight can be made again.
+            hosts.retain(|_, places| Arc::strong_count(places) > 1);
         }
         let new = Arc::new(Semaphore::new(self.settings.limits.calls_per_host));
         hosts.insert(host.into(), Arc::clone(&new));

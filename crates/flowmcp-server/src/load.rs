@@ -1,6 +1,6 @@
 //! From packs on disk to a catalogue: read, check, activate, in parallel; then names and keys, in order.
 
-use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Instant};
 
 use flowmcp_engine::{
     ActiveTool, Entry, Hidden, Lists, PackPolicy, Snapshot, activate, names, params::ServerParams,
@@ -133,25 +133,34 @@ impl FileReport {
 pub fn load(packs: &[PackSource], params: &mut ServerParams, keep: Keep) -> Catalogue {
     let mut catalogue = Catalogue::default();
     for pack in packs {
+        let start = Instant::now();
         match discover(&pack.path) {
             Ok(files) => {
                 catalogue.counts.packs += 1;
+                let discovered = start.elapsed();
                 // A fault begins with its path inside the pack.
                 catalogue.warnings.extend(files.faults.iter().map(|fault| match keep {
                     Keep::Texts => files.base.join(fault).display().to_string(),
                     Keep::ToolsOnly | Keep::Findings | Keep::Tests => fault.clone(),
                 }));
                 load_pack(pack, &files, keep, &mut catalogue);
+                let name = &pack.policy.name;
+                tracing::debug!(
+                    "pack {name}: found its files in {discovered:?}, loaded after {:?}",
+                    start.elapsed()
+                );
             }
             Err(error) => {
                 catalogue.warnings.push(format!("pack {}: cannot be read: {error}", pack.path.display()));
             }
         }
     }
+    let loaded = Instant::now();
     catalogue.warnings.extend(names::assign(&mut catalogue.tools));
     for tool in &mut catalogue.tools {
         tool.hide_without_params(params);
     }
+    tracing::debug!("named and bound {} tools in {:?}", catalogue.tools.len(), loaded.elapsed());
     catalogue
 }
 

@@ -22,9 +22,13 @@ pub fn start(log: &Log) -> Result<()> {
     };
     // Libraries say little that a user can act on, and their debug lines may show requests with their keys.
     let filter = tracing_subscriber::filter::Targets::new()
-        .with_default(level.min(LevelFilter::WARN))
+        .with_default(level.min(LevelFilter::ERROR))
         .with_targets(OURS.map(|target| (target, level)));
-    let subscriber = tracing_subscriber::fmt().with_writer(io::stderr).with_max_level(level);
+    let subscriber = tracing_subscriber::fmt()
+        .with_writer(io::stderr)
+        // A line that cannot be written is lost; complaining about it on the same closed stderr would panic.
+        .log_internal_errors(false)
+        .with_max_level(level);
     let result = match log.format {
         LogFormat::Text => {
             let subscriber = subscriber

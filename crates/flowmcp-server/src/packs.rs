@@ -47,7 +47,7 @@ pub fn discover(path: &Path) -> io::Result<PackFiles> {
     let mut pack = PackFiles { base: path.to_owned(), ..PackFiles::default() };
     let mut walk =
         Walk { pack: &mut pack, root: canonical.clone(), seen: HashSet::from([canonical.clone()]) };
-    walk.folder(path, "", 0)?;
+    walk.folder(path, &canonical, "", 0)?;
     if pack.lists.is_empty() {
         pack.lists_above(canonical.parent());
     }
@@ -106,7 +106,8 @@ struct Walk<'p> {
 }
 
 impl Walk<'_> {
-    fn folder(&mut self, folder: &Path, inside: &str, depth: usize) -> io::Result<()> {
+    /// `real` is the folder's path with links resolved, known without asking the file system again.
+    fn folder(&mut self, folder: &Path, real: &Path, inside: &str, depth: usize) -> io::Result<()> {
         let mut entries: Vec<fs::DirEntry> = Vec::new();
         for entry in fs::read_dir(folder)? {
             entries.push(entry?);
@@ -122,7 +123,7 @@ impl Walk<'_> {
                 continue;
             }
             let path = if inside.is_empty() { name.to_owned() } else { format!("{inside}/{name}") };
-            if let Err(error) = self.entry(&entry, &path, depth) {
+            if let Err(error) = self.entry(&entry, &real.join(name), &path, depth) {
                 self.pack.faults.push(format!("{path}: cannot be read: {error}"));
             }
             if self.pack.files.len() >= MAX_FILES {
@@ -135,8 +136,9 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn entry(&mut self, entry: &fs::DirEntry, path: &str, depth: usize) -> io::Result<()> {
+    fn entry(&mut self, entry: &fs::DirEntry, real: &Path, path: &str, depth: usize) -> io::Result<()> {
         let mut kind = entry.file_type()?;
+        let mut real = real.to_owned();
         if kind.is_symlink() {
             let target = entry.path().canonicalize()?;
             if !target.starts_with(&self.root) {
@@ -144,14 +146,15 @@ impl Walk<'_> {
                 return Ok(());
             }
             kind = fs::metadata(&target)?.file_type();
+            real = target;
         }
         if kind.is_dir() {
             if depth + 1 > MAX_DEPTH {
                 self.pack
                     .faults
                     .push(format!("{path}: is nested more than {MAX_DEPTH} folders deep and is left out"));
-            } else if self.seen.insert(entry.path().canonicalize()?) {
-                self.folder(&entry.path(), path, depth + 1)?;
+            } else if self.seen.insert(real.clone()) {
+                self.folder(&entry.path(), &real, path, depth + 1)?;
             }
             return Ok(());
         }

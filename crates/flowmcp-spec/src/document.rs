@@ -152,7 +152,8 @@ impl Node {
 
     /// The text that JavaScript's `JSON.stringify` gives.
     pub fn to_json(&self) -> String {
-        let mut out = String::new();
+        // Most values are longer than a few words, and growing in steps copies.
+        let mut out = String::with_capacity(if self.entries().is_empty() { 32 } else { 1 << 10 });
         self.write_json(&mut out);
         out
     }

@@ -1,6 +1,6 @@
 //! Regular expressions with JavaScript's meaning, on engines that cannot be made to run for ever.
 
-use std::fmt;
+use std::{cell::RefCell, fmt};
 
 /// A pattern of `regex(…)`, compiled.
 #[derive(Clone)]
@@ -33,6 +33,14 @@ const MAX_BACKTRACKS: usize = 100_000;
 /// Bytes that a compiled pattern may take.
 const MAX_COMPILED_BYTES: usize = 1 << 20;
 
+/// Patterns that a thread keeps: compiling takes far longer than finding one, and most schemas of a catalogue share
+/// a few (an address, a hash).
+const MAX_RECENT: usize = 32;
+
+thread_local! {
+    static RECENT: RefCell<Vec<Pattern>> = const { RefCell::new(Vec::new()) };
+}
+
 /// What JavaScript's `\s` matches.
 const SPACE: &str =
     r"\t\n\x0B\x0C\r \u{A0}\u{1680}\u{2000}-\u{200A}\u{2028}\u{2029}\u{202F}\u{205F}\u{3000}\u{FEFF}";
@@ -44,6 +52,20 @@ impl Pattern {
     /// [`PatternFault`] when it is no pattern or needs what is not supported.
     pub fn new(text: &str) -> Result<Self, PatternFault> {
         let text = text.trim();
+        RECENT.with_borrow_mut(|recent| {
+            if let Some(known) = recent.iter().find(|known| &*known.source == text) {
+                return Ok(known.clone());
+            }
+            let pattern = Self::compile(text)?;
+            if recent.len() == MAX_RECENT {
+                recent.clear();
+            }
+            recent.push(pattern.clone());
+            Ok(pattern)
+        })
+    }
+
+    fn compile(text: &str) -> Result<Self, PatternFault> {
         let (source, flags) = match text.strip_prefix('/').and_then(|rest| rest.rsplit_once('/')) {
             Some((source, flags)) if flags.chars().all(|flag| flag.is_ascii_alphabetic()) => (source, flags),
             _ => (text, ""),
