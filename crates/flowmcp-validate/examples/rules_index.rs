@@ -49,6 +49,7 @@ fn row(rule: &Rule) -> String {
         Stage::Reading => "reading",
         Stage::Lowering => "lowering",
         Stage::Rule => "check",
+        Stage::Activation => "activation",
     };
     let title = rule.title().replace('|', "\\|");
     let (severity, chapter) = (rule.severity.as_str(), rule.chapter);

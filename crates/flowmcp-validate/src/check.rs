@@ -16,7 +16,7 @@ pub fn check(file: &SourceFile, document: &Document, options: &Options) -> Vec<D
     for rule in RULES.iter().filter(counts) {
         let mut findings = Findings::of(rule);
         match &rule.check {
-            Check::Reading | Check::Lowering => continue,
+            Check::Reading | Check::Lowering | Check::Activation => continue,
             Check::Fields(rows) => fields::check(rows, &subject, &mut findings),
             Check::Schema(run) | Check::LoweringAnd(run) if subject.kind == DocumentKind::Schema => {
                 run(&subject, &mut findings);

@@ -40,6 +40,8 @@ pub enum Stage {
     Lowering,
     /// [`check`](crate::check).
     Rule,
+    /// The engine, where the pack's shared lists are known.
+    Activation,
 }
 
 /// How a rule is checked.
@@ -49,6 +51,8 @@ pub(crate) enum Check {
     Reading,
     /// Lowering reports what it parses.
     Lowering,
+    /// Activation reports it.
+    Activation,
     /// Lowering reports what it parses; shapes that it passes over are a function's part.
     LoweringAnd(fn(&Subject<'_>, &mut Findings<'_>)),
     /// Rows of "field X must be Y".
@@ -75,6 +79,7 @@ impl Rule {
         match self.check {
             Check::Reading => Stage::Reading,
             Check::Lowering | Check::LoweringAnd(_) => Stage::Lowering,
+            Check::Activation => Stage::Activation,
             _ => Stage::Rule,
         }
     }

@@ -131,6 +131,8 @@ pub const RULES: &[Rule] = &[
     // References to shared lists
     entry(page!("VAL070"), Error, File, "03", Check::Schema(references::reference_names)),
     entry(page!("VAL071"), Error, File, "03", Check::Schema(references::reference_versions)),
+    entry(page!("VAL072"), Error, Tool, "03", Check::Activation),
+    entry(page!("VAL073"), Error, Nothing, "03", Check::Activation),
     entry(page!("VAL074"), Error, File, "03", Check::Schema(references::reference_filters)),
     // Caching
     entry(page!("VAL080"), Error, Nothing, "11", Check::Fields(&[optional(Kind::Tool, "preload", Shape::Object)])),

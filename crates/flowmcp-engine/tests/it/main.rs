@@ -9,6 +9,7 @@ mod input_schema;
 mod keys;
 mod lists;
 mod names;
+mod pages;
 mod placeholders;
 mod properties;
 mod requests;

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, path::Path};
 
 use flowmcp_spec::{Diagnostic, Severity, SourceFile, read};
-use flowmcp_validate::{Options, RULES, Rule, explain, validate};
+use flowmcp_validate::{Options, RULES, Rule, Stage, explain, validate};
 
 /// One fenced block of a page.
 struct Example<'p> {
@@ -125,7 +125,9 @@ fn problems(rule: &Rule) -> Vec<String> {
 
 #[test]
 fn examples_trigger_exactly_what_they_mark() {
-    let problems: Vec<String> = RULES.iter().flat_map(problems).collect();
+    // What the engine reports is tried in its own tests, with the list that the pages speak of.
+    let here = RULES.iter().filter(|rule| rule.emitted_by() != Stage::Activation);
+    let problems: Vec<String> = here.flat_map(problems).collect();
     assert!(problems.is_empty(), "{}", problems.join("\n\n"));
 }
 
