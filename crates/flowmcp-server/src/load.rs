@@ -335,6 +335,11 @@ fn load_lists(
                 }
             }
         }
+        // Each pack of a catalogue reads the catalogue's lists, and one report of what is wrong with them is enough.
+        let known = || catalogue.files.iter().any(|file| file.path == source.path);
+        if files.has_lists_of_catalogue() && (diagnostics.is_empty() || known()) {
+            continue;
+        }
         report(source, diagnostics, keep, catalogue);
     }
     catalogue.warnings.extend(lists.faults());

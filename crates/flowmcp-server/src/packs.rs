@@ -61,14 +61,24 @@ impl PackFiles {
             folder.into_iter().flat_map(Path::ancestors).take(LISTS_ABOVE).map(|folder| folder.join(LISTS));
         let Some(lists) = found.into_iter().find(|lists| lists.is_dir()) else { return };
         let Ok(entries) = fs::read_dir(&lists) else { return };
+        // Links out of the catalogue are followed no more than those out of a pack.
+        let inside = |path: &Path| {
+            let target = path.canonicalize().ok();
+            target.zip(lists.parent()).is_some_and(|(target, catalogue)| target.starts_with(catalogue))
+        };
         let mut files: Vec<String> = entries
             .filter_map(Result::ok)
             .map(|entry| entry.path())
-            .filter(|path| is_module(path))
+            .filter(|path| is_module(path) && inside(path))
             .map(|path| path.to_string_lossy().into_owned())
             .collect();
         files.sort();
         self.lists = files;
+    }
+
+    /// Whether the lists lie outside the pack, in the catalogue around it.
+    pub fn has_lists_of_catalogue(&self) -> bool {
+        self.lists.first().is_some_and(|path| Path::new(path).is_absolute())
     }
 
     /// Opens files of the pack on a few threads, in their order; `shown` makes the name in messages of a path.
@@ -214,6 +224,19 @@ mod tests {
             assert!(pack.lists[0].ends_with("_lists/l.mjs"), "{:?}", pack.lists);
             assert_eq!(pack.open(&pack.lists, str::to_owned, 10)[0].as_ref().unwrap().text.len(), 0);
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn lists_around_a_file_are_not_read_through_links_out_of_the_catalogue() {
+        let dir = tree(&["catalogue/a/y.mjs", "catalogue/_lists/l.mjs", "secret.mjs"]);
+        let lists = dir.path().join("catalogue/_lists");
+        std::os::unix::fs::symlink(dir.path().join("secret.mjs"), lists.join("out.mjs")).unwrap();
+        std::os::unix::fs::symlink(lists.join("l.mjs"), lists.join("same.mjs")).unwrap();
+        let pack = discover(&dir.path().join("catalogue/a")).unwrap();
+        let names: Vec<_> = pack.lists.iter().map(|path| Path::new(path).file_name().unwrap()).collect();
+        assert_eq!(names, ["l.mjs", "same.mjs"]);
+        assert!(pack.has_lists_of_catalogue());
     }
 
     #[cfg(unix)]

@@ -46,6 +46,11 @@ pub fn text(source: &SourceFile, diagnostics: &[Diagnostic], colour: Colour) -> 
     text
 }
 
+/// Text from a schema or a file name without characters that a terminal would act on.
+pub(crate) fn inert(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()
+}
+
 fn group<'a>(source: &'a SourceFile, finding: &'a Diagnostic) -> Group<'a> {
     let level = match finding.severity {
         Severity::Error => Level::ERROR,
@@ -57,7 +62,7 @@ fn group<'a>(source: &'a SourceFile, finding: &'a Diagnostic) -> Group<'a> {
     match finding.span.filter(|span| is_shown(source, *span)) {
         Some(span) => {
             let mut snippet = Snippet::source(&*source.text)
-                .path(&*source.path)
+                .path(inert(&source.path))
                 .annotation(AnnotationKind::Primary.span(first_line(source, span)));
             for (span, note) in finding.labels.iter().filter(|(span, _)| is_shown(source, *span)) {
                 snippet = snippet
@@ -68,7 +73,7 @@ fn group<'a>(source: &'a SourceFile, finding: &'a Diagnostic) -> Group<'a> {
         None => {
             let (line, column) = finding.span.map_or((1, 1), |span| source.line_column(span.start));
             group = group.element(
-                annotate_snippets::Origin::path(&*source.path)
+                annotate_snippets::Origin::path(inert(&source.path))
                     .line(line as usize)
                     .char_column(column as usize),
             );

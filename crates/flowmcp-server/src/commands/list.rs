@@ -8,6 +8,7 @@ use super::{Environment, print, report_loading, session};
 use crate::{
     cli::{ListArgs, SourceFlags},
     load::{Keep, RefusedTool},
+    report,
 };
 
 pub(super) fn run(flags: &SourceFlags, args: &ListArgs, environment: &Environment) -> Result<u8> {
@@ -36,14 +37,9 @@ pub(super) fn run(flags: &SourceFlags, args: &ListArgs, environment: &Environmen
     for tool in refused {
         lines.push(format!("{}  {}  [refused: {}]", name(tool), first_line(&tool.description), tool.reason));
     }
-    let text: String = lines.iter().map(|line| inert(line) + "\n").collect();
+    let text: String = lines.iter().map(|line| report::inert(line) + "\n").collect();
     print(&text)?;
     Ok(0)
-}
-
-/// Text of a schema without characters that a terminal would act on.
-fn inert(line: &str) -> String {
-    line.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
 
 fn first_line(text: &str) -> &str {

@@ -35,7 +35,7 @@ pub(super) fn run(flags: &SourceFlags, args: &ValidateArgs) -> Result<u8> {
     };
     print(&text)?;
     for warning in &catalogue.warnings {
-        logging::say(&format!("warning: {warning}"));
+        logging::say(&format!("warning: {}", report::inert(warning)));
     }
     let failed = catalogue.files.iter().filter(|file| file.has_errors()).count();
     let (errors, warnings) = catalogue.findings();
@@ -51,7 +51,7 @@ fn text(catalogue: &Catalogue) -> String {
     let mut text = String::new();
     for file in &catalogue.files {
         if let Some(reason) = &file.unreadable {
-            text.push_str(&format!("error: {reason}\n\n"));
+            text.push_str(&format!("error: {}\n\n", report::inert(reason)));
         }
         if let Some(source) = &file.source {
             text.push_str(&report::text(source, &file.diagnostics, colour));

@@ -162,3 +162,48 @@ fn a_refused_tool_says_why_under_every_form_of_its_name() {
         assert!(ran.stderr.contains(&format!("error: {name} is refused: VAL")), "{}", ran.whole());
     }
 }
+
+/// `--allow-local` is what plain http and loopback addresses need.
+#[test]
+fn a_local_api_is_called_only_when_that_is_allowed() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let root = format!("http://{}", listener.local_addr().unwrap());
+    let made = schema("made", "Made", "", &tool("ok")).replace("https://api.example.test", &root);
+    let project = Project::new().file("Made.mjs", made);
+    let refused = project.run(&["--pack", "Made.mjs", "call", "made__ok"]).code(1);
+    assert!(refused.stderr.contains("VAL0") && refused.stdout.is_empty(), "{}", refused.whole());
+
+    let api = std::thread::spawn(move || {
+        use std::io::{Read as _, Write as _};
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut head = Vec::new();
+        while !head.ends_with(b"\r\n\r\n") {
+            let mut byte = [0];
+            stream.read_exact(&mut byte).unwrap();
+            head.push(byte[0]);
+        }
+        stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello").unwrap();
+    });
+    let ran = project.run(&["--pack", "Made.mjs", "--allow-local", "call", "made__ok"]).code(0);
+    assert_eq!(ran.stdout, "hello\n");
+    api.join().unwrap();
+}
+
+/// An https root does not reach a private address either, whatever name it hides behind.
+#[test]
+fn a_private_address_is_refused() {
+    let made = |root: &str| schema("made", "Made", "", &tool("ok")).replace("https://api.example.test", root);
+    for root in [
+        "https://127.0.0.1:1",
+        "https://[::1]:1",
+        "https://10.0.0.1",
+        "https://169.254.169.254",
+        "https://localhost:1",
+    ] {
+        let project = Project::new().file("Made.mjs", made(root));
+        let ran = project.run(&["--pack", "Made.mjs", "call", "made__ok"]);
+        assert_ne!(ran.code, Some(0), "{}", ran.whole());
+        assert!(ran.stdout.is_empty() && !ran.stderr.contains("refused the connection"), "{}", ran.whole());
+        assert!(ran.stderr.contains("private") || ran.stderr.contains("loopback"), "{root}: {}", ran.whole());
+    }
+}

@@ -74,3 +74,18 @@ fn a_port_that_refuses_does_not_show_the_key() {
     check(&project, "made__slow", &[], "api.example.test");
     check(&project, "made__path", &["--json"], "api.example.test");
 }
+
+/// A proxy's password is a secret of the configuration.
+#[test]
+fn a_proxy_that_refuses_does_not_show_its_password() {
+    let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let config = format!(
+        "[http]\nretries = 1\nproxy = \"http://user:{SECRET}@{address}\"\n[params]\nenv_file = \".env\"\n\
+         [[packs]]\npath = \"pack\"\n"
+    )
+    .replace("SECRET12-3456+78/9", "SECRET12-3456%2B78");
+    let project = keys(Project::new().file("config.toml", config));
+    check(&project, "made__slow", &[], "could not connect");
+    let shown = project.run(&["config", "show"]).code(0);
+    assert!(!shown.whole().contains("SECRET12"), "{}", shown.whole());
+}

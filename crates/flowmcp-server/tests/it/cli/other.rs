@@ -99,3 +99,23 @@ fn a_closed_stdout_is_quiet() {
         assert!(!stderr.contains("panicked") && !stderr.contains("pipe"), "{arguments:?}: {stderr}");
     }
 }
+
+#[test]
+fn paths_start_at_the_configuration_and_the_environment_wins_over_it() {
+    let project = Project::new()
+        .file("settings/my.toml", "[log]\nlevel = \"info\"\n[[packs]]\npath = \"../pack\"\n")
+        .file("pack/Made.mjs", schema("made", "Made", "", &tool("ok")))
+        .file("pack/Broken.mjs", "export const main = {");
+    let ran = project.run(&["-c", "settings/my.toml", "list"]).code(0);
+    assert_eq!(
+        (ran.stdout.as_str(), ran.stderr.lines().count()),
+        ("made__ok  Does ok\n", 1),
+        "{}",
+        ran.whole()
+    );
+    let project = project.variable("FLOWMCP_LOG__LEVEL", "off");
+    let ran = project.run(&["-c", "settings/my.toml", "list"]).code(0);
+    assert_eq!(ran.stderr, "");
+    let ran = project.run(&["-c", "settings/my.toml", "--set", "log.level=warn", "list"]).code(0);
+    assert_eq!(ran.stderr.lines().count(), 1, "{}", ran.whole());
+}

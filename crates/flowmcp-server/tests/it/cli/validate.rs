@@ -132,3 +132,51 @@ fn a_path_that_cannot_be_read_is_exit_code_2() {
     }
     std::fs::set_permissions(&closed, std::fs::Permissions::from_mode(0o755)).unwrap();
 }
+
+#[test]
+fn the_lists_around_a_file_are_reported_once_and_only_when_something_is_wrong() {
+    let list = "export const list = { meta: { name: 'colours', version: '1.0.0', description: 'Colours', \
+                fields: [{ key: 'id', type: 'string', description: 'Name' }] }, entries: [{ id: 'red' }] }";
+    let project = Project::new()
+        .file("catalogue/_lists/colours.mjs", list)
+        .file("catalogue/a/A.mjs", schema("made", "A", "", &tool("a")))
+        .file("catalogue/b/B.mjs", schema("made", "B", "", &tool("b")));
+    let names = |project: &Project| {
+        let ran = project.run(&["validate", "catalogue/a", "catalogue/b", "--format", "json"]);
+        let files = ran.json()["files"].as_array().unwrap().clone();
+        let name = |file: &Value| file["file"].as_str().unwrap().rsplit('/').next().unwrap().to_owned();
+        files.iter().map(name).collect::<Vec<_>>()
+    };
+    assert_eq!(names(&project), ["A.mjs", "B.mjs"]);
+    let project = project.file("catalogue/_lists/colours.mjs", "export const list = { meta: {} }");
+    assert_eq!(names(&project), ["colours.mjs", "A.mjs", "B.mjs"]);
+}
+
+#[test]
+fn file_names_cannot_move_the_cursor() {
+    let project = Project::new().file("pack/a\u{1b}[31m.mjs", "x").file("pack/b\u{1b}[31m.mjs", b"\xff");
+    for arguments in [&["validate", "pack"][..], &["--pack", "pack", "list"]] {
+        let ran = project.run(arguments);
+        assert!(!ran.whole().contains('\u{1b}'), "{:?}", ran.whole());
+    }
+}
+
+/// Opening a pipe would wait for ever, reading a device would never end.
+#[test]
+fn pipes_and_devices_are_no_files() {
+    let project = Project::new().file("pack/Good.mjs", schema("good", "Good", "", &tool("ok")));
+    let pipe = project.path("pack/pipe.mjs");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let pipe = pipe.to_str().unwrap();
+    for (arguments, code) in [
+        (&["validate", "pack"][..], 1),
+        (&["validate", pipe], 1),
+        (&["validate", "/dev/zero"], 1),
+        (&["hash", pipe, "/dev/zero"], 1),
+        (&["--pack", "pack", "list"], 0),
+        (&["test", "pack", "--dry-run"], 1),
+    ] {
+        let ran = project.run(arguments).code(code);
+        assert!(ran.whole().contains("is not a regular file"), "{}", ran.whole());
+    }
+}

@@ -107,3 +107,21 @@ fn an_address_that_is_taken_is_exit_code_2() {
     let last = ran.stderr.lines().last().unwrap();
     assert!(last.starts_with("error: cannot listen on 127.0.0.1:[PORT]: "), "{}", ran.whole());
 }
+
+/// Both listeners at once; the client that started the process ends it.
+#[test]
+fn stdio_and_http_together() {
+    let upstream = Upstream::start();
+    let project = project(&upstream, "[serve]\nstdio = true\nhttp = \"127.0.0.1:0\"\n");
+    let mut process = Process::start(&project, &[]);
+    let address = address(&process);
+    let headers = session(&address);
+    process.send(&[INITIALIZE, &call(1, "made__ok")]);
+    let mut ids = [process.answer()["id"].as_u64(), process.answer()["id"].as_u64()];
+    ids.sort_unstable();
+    assert_eq!(ids, [Some(0), Some(1)]);
+    let (status, ..) = answer(open(&address, &call(2, "made__ok"), &headers));
+    assert_eq!(status, 200);
+    let (code, output, log) = process.end(PROMPT);
+    assert_eq!((code, output.len()), (Some(0), 0), "{log:#?}");
+}

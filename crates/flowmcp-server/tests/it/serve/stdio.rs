@@ -183,3 +183,20 @@ fn the_start_says_what_is_served_and_what_is_not() {
     let ran = project.run(&["serve", "--stdio"]).code(0);
     insta::assert_snapshot!(ran.whole());
 }
+
+#[test]
+fn a_log_in_json_is_an_object_a_line() {
+    let upstream = Upstream::start();
+    let project = project(&upstream, "[log]\nformat = \"json\"\nlevel = \"trace\"\n");
+    let mut process = started(&project, &[]);
+    process.send(&["not json", &call(1, "made__ok")]);
+    assert_eq!(process.answer()["id"], 1);
+    let (code, _, log) = process.end(PROMPT);
+    assert_eq!(code, Some(0));
+    for line in &log {
+        let object: Value = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
+        assert!(object["level"].is_string() && object["message"].is_string(), "{line}");
+    }
+    let broken = log.iter().filter(|line| line.contains("Broken.mjs")).count();
+    assert_eq!(broken, 1, "{log:#?}");
+}
