@@ -1,12 +1,12 @@
 //! sec-01: a key that failed to reach its upstream is in no byte of what the process says.
 
-use std::net::TcpListener;
-
 use super::{
     project::{Project, keyed, schema, with_parameters},
     upstream::Upstream,
 };
 
+/// Nothing listens on this port.
+const NOBODY: &str = "127.0.0.1:1";
 const SECRET: &str = "SECRET12-3456+78/9";
 /// What a search for the key would find of it: the text, as in a URL, in base64.
 const FORMS: [&str; 3] = ["SECRET12", "3456%2B78", "U0VDUkVUMTI"];
@@ -47,7 +47,7 @@ fn check(project: &Project, tool: &str, more: &[&str], says: &str) {
 fn whatever_fails_the_key_is_not_shown() {
     let upstream = Upstream::start();
     let project = keys(upstream.project(""));
-    let soon = ["--set", "limits.call_deadline=300ms"];
+    let soon = ["--set", "limits.call_deadline=1s"];
     check(&project, "made__slow", &soon, "api.example.test");
     check(&project, "made__path", &soon, "api.example.test");
     check(&project, "made__broken", &[], "apikey=");
@@ -66,8 +66,7 @@ fn whatever_fails_the_key_is_not_shown() {
 
 #[test]
 fn a_port_that_refuses_does_not_show_the_key() {
-    // Taken and given back, so nothing listens there.
-    let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let address = NOBODY;
     let resolve = format!("[http]\nretries = 1\nresolve = {{ \"api.example.test\" = \"{address}\" }}\n");
     let config = format!("{resolve}[params]\nenv_file = \".env\"\n[[packs]]\npath = \"pack\"\n");
     let project = keys(Project::new().file("config.toml", config));
@@ -78,7 +77,7 @@ fn a_port_that_refuses_does_not_show_the_key() {
 /// A proxy's password is a secret of the configuration.
 #[test]
 fn a_proxy_that_refuses_does_not_show_its_password() {
-    let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let address = NOBODY;
     let config = format!(
         "[http]\nretries = 1\nproxy = \"http://user:{SECRET}@{address}\"\n[params]\nenv_file = \".env\"\n\
          [[packs]]\npath = \"pack\"\n"

@@ -1,6 +1,6 @@
 //! `explain`, `config`, `completions`, `man`, and the command line itself.
 
-use super::project::{Project, schema, tool};
+use super::project::{Project, repository, schema, tool};
 
 #[test]
 fn codes_are_explained() {
@@ -118,4 +118,21 @@ fn paths_start_at_the_configuration_and_the_environment_wins_over_it() {
     assert_eq!(ran.stderr, "");
     let ran = project.run(&["-c", "settings/my.toml", "--set", "log.level=warn", "list"]).code(0);
     assert_eq!(ran.stderr.lines().count(), 1, "{}", ran.whole());
+}
+
+/// `flowmcp-server -c config.toml` of this repository, from anywhere.
+#[test]
+fn the_shipped_configuration_works_as_it_is() {
+    let config = repository().join("config.toml");
+    let config = config.to_str().unwrap();
+    let project = Project::new();
+    let list = project.run(&["-c", config, "list", "--json"]).code(0).json();
+    assert_eq!(list["findings"]["errors"], 0);
+    let tools = list["tools"].as_array().unwrap();
+    assert!(tools.iter().any(|tool| tool["name"] == "coingecko__ping"), "{list}");
+    assert!(tools.len() > 12, "{list}");
+    let ran = project.run(&["-c", config, "serve", "--stdio"]).code(0);
+    assert_eq!(ran.stdout, "");
+    assert!(!ran.stderr.contains("ERROR"), "{}", ran.whole());
+    project.run(&["-c", config, "config", "check"]).code(0);
 }

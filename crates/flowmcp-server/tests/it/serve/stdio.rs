@@ -168,6 +168,41 @@ fn sigterm_waits_no_longer_than_it_may() {
 }
 
 #[test]
+fn a_second_signal_ends_at_once() {
+    let upstream = Upstream::start();
+    let mut process = started(&project(&upstream, ""), &[]);
+    process.send(&[&call(1, "made__slow")]);
+    upstream.expect("GET /slow");
+    process.terminate();
+    process.logged("shutting down");
+    process.terminate();
+    let input = process.input.take();
+    let (code, ..) = process.end(PROMPT);
+    drop(input);
+    assert_eq!(code, Some(130));
+}
+
+/// sec-01 over MCP: neither an answer nor the log shows the key of a call that failed or that was answered with it.
+#[test]
+fn keys_stay_out_of_answers_and_logs() {
+    let upstream = Upstream::start();
+    let tools = ["slow", "missing", "echo", "loop"].map(|name| keyed(name, "DEMO_KEY")).concat();
+    let project = project(&upstream, "[log]\nlevel = \"trace\"\n[limits]\ncall_deadline = \"2s\"\n")
+        .file("pack/Keyed.mjs", schema("keyed", "Keyed", "requiredServerParams: ['DEMO_KEY'],", &tools))
+        .file(".env", "DEMO_KEY=SECRET12-3456\n");
+    let mut process = started(&project, &[]);
+    for (id, name) in [(1, "slow"), (2, "missing"), (3, "echo"), (4, "loop")] {
+        process.send(&[&call(id, &format!("keyed__{name}"))]);
+        let answer = process.answer();
+        assert_eq!(answer["result"]["isError"], name != "echo", "{answer}");
+        assert!(!answer.to_string().contains("SECRET12"), "{answer}");
+        upstream.expect(&format!("GET /{name}?apikey=SECRET12-3456"));
+    }
+    let (_, _, log) = process.end(PROMPT);
+    assert!(log.iter().all(|line| !line.contains("SECRET12")), "{log:#?}");
+}
+
+#[test]
 fn the_start_says_what_is_served_and_what_is_not() {
     let upstream = Upstream::start();
     let handlers =
