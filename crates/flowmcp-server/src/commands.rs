@@ -149,6 +149,11 @@ fn session(flags: &SourceFlags, serve: Vec<Flag>, environment: &Environment, kee
     for warning in warnings {
         tracing::warn!("{warning}");
     }
+    if !config.packs.iter().any(|pack| pack.enabled) {
+        tracing::warn!(
+            "there is no pack, so there are no tools: add [[packs]] to the configuration, or --pack DIR"
+        );
+    }
     let mut params = ServerParams::new(values, config.params.bind.clone());
     let catalogue = load(&pack_sources(&config), &mut params, keep);
     Ok(Session { config, catalogue, params })

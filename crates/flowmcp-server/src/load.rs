@@ -1,6 +1,11 @@
 //! From packs on disk to a catalogue: read, check, activate, in parallel; then names and keys, in order.
 
-use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Instant};
+use std::{
+    collections::{BTreeMap, HashSet},
+    path::PathBuf,
+    sync::Arc,
+    time::Instant,
+};
 
 use flowmcp_engine::{
     ActiveTool, Entry, Hidden, Lists, PackPolicy, Snapshot, activate, names, params::ServerParams,
@@ -132,8 +137,16 @@ impl FileReport {
 /// Loads packs. Keys are bound to domains and names are given in the order of packs and paths.
 pub fn load(packs: &[PackSource], params: &mut ServerParams, keep: Keep) -> Catalogue {
     let mut catalogue = Catalogue::default();
+    let mut seen = HashSet::new();
     for pack in packs {
         let start = Instant::now();
+        // Twice the same tools under longer names would only confuse.
+        if let Ok(path) = pack.path.canonicalize()
+            && !seen.insert(path)
+        {
+            catalogue.warnings.push(format!("pack {}: is named twice and counts once", pack.path.display()));
+            continue;
+        }
         match discover(&pack.path) {
             Ok(files) => {
                 catalogue.counts.packs += 1;

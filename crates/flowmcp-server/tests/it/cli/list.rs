@@ -133,6 +133,27 @@ fn a_pack_is_a_file_a_provider_or_a_catalogue() {
 }
 
 #[test]
+fn a_pack_that_is_named_twice_counts_once() {
+    let project = Project::new()
+        .file("config.toml", "[[packs]]\npath = \"pack\"\n")
+        .file("pack/Made.mjs", schema("made", "Made", "", &tool("ok")));
+    let ran = project.run(&["-c", "config.toml", "--pack", "./pack/../pack", "list"]).code(0);
+    let warning = "WARN pack ./pack/../pack: is named twice and counts once\n";
+    assert_eq!((&*ran.stdout, &*ran.stderr), ("made__ok  Does ok\n", warning));
+    let ran = project.run(&["validate", "pack", "pack"]);
+    assert!(ran.stderr.contains("\n1 files, "), "{}", ran.whole());
+}
+
+#[test]
+fn a_configuration_without_packs_is_a_warning() {
+    for config in ["", "[[packs]]\npath = \"pack\"\nenabled = false\n"] {
+        let ran = Project::new().file("config.toml", config).run(&["list"]).code(0);
+        let warning = "WARN there is no pack, so there are no tools: add [[packs]] to the configuration, or --pack DIR\n";
+        assert_eq!((&*ran.stdout, &*ran.stderr), ("", warning));
+    }
+}
+
+#[test]
 fn nothing_to_serve_is_said() {
     let project = Project::new().file("Bad.toml", "[sevre]\nstdio = true\n");
     let mut page = String::new();
