@@ -10,7 +10,9 @@ mod validate;
 
 use std::{
     collections::BTreeMap,
+    fs,
     io::{self, Write},
+    path::Path,
     process::ExitCode,
     sync::Arc,
 };
@@ -113,7 +115,7 @@ fn configuration(flags: &SourceFlags, serve: Vec<Flag>, environment: &Environmen
     }
     // A path that somebody typed has to be there; a pack that a configuration names may come later.
     for path in &flags.pack {
-        std::fs::metadata(path).with_context(|| format!("{} cannot be read", path.display()))?;
+        refuse_unreadable(path)?;
     }
     let sources = Sources {
         file,
@@ -128,6 +130,22 @@ fn configuration(flags: &SourceFlags, serve: Vec<Flag>, environment: &Environmen
         pack.accept_versions.extend(flags.accept_version.iter().cloned());
     }
     Ok(loaded)
+}
+
+/// A path of the command line has to be there and open.
+fn refuse_unreadable(path: &Path) -> Result<()> {
+    let open = || {
+        let kind = fs::metadata(path)?.file_type();
+        if kind.is_dir() {
+            fs::read_dir(path).map(drop)
+        } else if kind.is_file() {
+            fs::File::open(path).map(drop)
+        } else {
+            // Opening a pipe waits for a writer; what reads files says that it is none.
+            Ok(())
+        }
+    };
+    open().with_context(|| format!("{} cannot be read", path.display()))
 }
 
 /// Everything that commands about tools need.

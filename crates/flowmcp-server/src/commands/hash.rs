@@ -2,15 +2,15 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use flowmcp_spec::{MAX_FILE_BYTES, SourceFile, hash, read};
 
-use super::{NOT_IN_ORDER, print};
+use super::{NOT_IN_ORDER, print, refuse_unreadable};
 use crate::{logging, report};
 
 pub(super) fn run(files: &[PathBuf]) -> Result<u8> {
     for path in files {
-        std::fs::metadata(path).with_context(|| format!("{} cannot be read", path.display()))?;
+        refuse_unreadable(path)?;
     }
     let mut code = 0;
     for path in files {

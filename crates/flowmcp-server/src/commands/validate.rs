@@ -1,11 +1,11 @@
 //! `validate`: findings about schema files, without any configuration.
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use flowmcp_engine::{PackPolicy, params::ServerParams};
 use flowmcp_plugin::NetworkAccess;
 use flowmcp_spec::MAX_FILE_BYTES;
 
-use super::{NOT_IN_ORDER, print};
+use super::{NOT_IN_ORDER, print, refuse_unreadable};
 use crate::{
     cli::{Format, SourceFlags, ValidateArgs},
     load::{Catalogue, Keep, PackSource, load},
@@ -14,7 +14,7 @@ use crate::{
 
 pub(super) fn run(flags: &SourceFlags, args: &ValidateArgs) -> Result<u8> {
     for path in &args.paths {
-        std::fs::metadata(path).with_context(|| format!("{} cannot be read", path.display()))?;
+        refuse_unreadable(path)?;
     }
     let network = if flags.allow_local { NetworkAccess::Local } else { NetworkAccess::Public };
     let packs: Vec<PackSource> = args

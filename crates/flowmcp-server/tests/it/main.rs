@@ -1,8 +1,11 @@
 //! The server from outside: one module per part.
 
 mod architecture;
+// Processes, signals, pipes and links as Unix has them.
+#[cfg(unix)]
 mod cli;
 mod config;
 mod mcp;
 mod readme;
+#[cfg(unix)]
 mod serve;

@@ -127,8 +127,10 @@ fn a_path_that_cannot_be_read_is_exit_code_2() {
     let closed = project.path("pack/a");
     std::fs::set_permissions(&closed, std::fs::Permissions::from_mode(0o000)).unwrap();
     if std::fs::read_dir(&closed).is_err() {
-        project.run(&["validate", "pack/a"]).code(2);
-        project.run(&["--pack", "pack/a", "list"]).code(2);
+        for arguments in [&["validate", "pack/a"][..], &["--pack", "pack/a", "list"], &["test", "pack/a"]] {
+            let ran = project.run(arguments).code(2);
+            assert_eq!(ran.stderr, "error: pack/a cannot be read: Permission denied (os error 13)\n");
+        }
     }
     std::fs::set_permissions(&closed, std::fs::Permissions::from_mode(0o755)).unwrap();
 }

@@ -51,7 +51,9 @@ fn session(address: &str) -> String {
 fn a_session_from_start_to_end() {
     let upstream = Upstream::start();
     let project = project(&upstream, "");
-    let process = Process::start(&project, &["serve", "--http", "127.0.0.1:0"]);
+    let mut process = Process::start(&project, &["serve", "--http", "127.0.0.1:0"]);
+    // The end of input is no end here; SIGTERM is.
+    drop(process.input.take());
     let address = address(&process);
     let headers = session(&address);
     let (status, _, list) = answer(open(&address, &request(1, "tools/list"), &headers));
@@ -61,7 +63,6 @@ fn a_session_from_start_to_end() {
     assert_eq!(called["result"]["content"][0]["text"], text);
     let (status, ..) = answer(open(&address, &request(3, "ping"), "Origin: https://evil.test\r\n"));
     assert_eq!(status, 403);
-    // Closing stdin is no end here; SIGTERM is.
     process.terminate();
     let (code, output, log) = process.end(PROMPT);
     assert_eq!((code, output.len()), (Some(0), 0), "{log:#?}");
