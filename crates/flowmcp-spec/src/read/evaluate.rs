@@ -114,6 +114,9 @@ impl<'p> Evaluator<'p> {
         self.values += 1;
         let result = if self.depth > MAX_DEPTH {
             Err(self.report(expression.span(), path, format!("is nested more than {MAX_DEPTH} levels deep")))
+        } else if self.values > MAX_VALUES + 1 {
+            // Every open level ends here; the first one has said why.
+            Err(NotLiteral)
         } else if self.values > MAX_VALUES {
             Err(self.report(expression.span(), path, format!("has more than {MAX_VALUES} values")))
         } else {
