@@ -219,3 +219,30 @@ fn constants<'p>(program: &'p Program<'p>) -> impl Iterator<Item = (&'p str, &'p
             _ => None,
         })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn findings(text: &str) -> Vec<String> {
+        let read = read(&SourceFile::new("x.mjs", text));
+        read.diagnostics.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn a_bomb_of_values_is_one_finding_however_it_grows() {
+        let doubled = |form: &str| {
+            let mut text = String::from("const a0 = [1, 2];");
+            for level in 1..40 {
+                let before = format!("a{}", level - 1);
+                text.push_str(&format!("const a{level} = [{}];", form.replace('X', &before)));
+            }
+            text + "export const main = { a: a39 }"
+        };
+        for form in ["X, X", "...X, ...X"] {
+            let found = findings(&doubled(form));
+            assert_eq!(found.len(), 1, "{found:?}");
+            assert!(found[0].ends_with("has more than 2000000 values"), "{found:?}");
+        }
+    }
+}

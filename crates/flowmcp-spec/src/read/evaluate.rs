@@ -29,6 +29,8 @@ pub(super) struct Evaluator<'p> {
     open: Vec<&'p str>,
     depth: usize,
     values: usize,
+    /// There were more values than may be, and a finding says so.
+    exhausted: bool,
     joined: usize,
     diagnostics: Vec<Diagnostic>,
 }
@@ -71,6 +73,7 @@ impl<'p> Evaluator<'p> {
             open: Vec::new(),
             depth: 0,
             values: 0,
+            exhausted: false,
             joined: 0,
             diagnostics: Vec::new(),
         }
@@ -114,11 +117,12 @@ impl<'p> Evaluator<'p> {
         self.values += 1;
         let result = if self.depth > MAX_DEPTH {
             Err(self.report(expression.span(), path, format!("is nested more than {MAX_DEPTH} levels deep")))
-        } else if self.values > MAX_VALUES + 1 {
-            // Every open level ends here; the first one has said why.
-            Err(NotLiteral)
         } else if self.values > MAX_VALUES {
-            Err(self.report(expression.span(), path, format!("has more than {MAX_VALUES} values")))
+            // Every open level ends here, and the first one says why.
+            if !std::mem::replace(&mut self.exhausted, true) {
+                self.report(expression.span(), path, format!("has more than {MAX_VALUES} values"));
+            }
+            Err(NotLiteral)
         } else {
             self.unbounded(expression, path)
         };
