@@ -12,6 +12,7 @@ use flowmcp_spec::{
     Schema,
     schema::{Field, Header, Hooks, Input, OutputDeclaration, Part, Root, Tool},
 };
+use flowmcp_worker::Program;
 use serde_json::{Map, Value};
 use url::Url;
 
@@ -68,6 +69,8 @@ pub(crate) struct Plan {
     /// Server parameters that the schema declares; without one of them its tools are hidden.
     declared: Arc<[Box<str>]>,
     pub(crate) hooks: Hooks,
+    /// The schema's handlers, only for a tool that has some.
+    pub(crate) program: Option<Arc<Program>>,
     output: Option<OutputDeclaration>,
     output_schema: OnceLock<Option<OutputSchema>>,
     pub(crate) pack: Arc<PackPolicy>,
@@ -139,6 +142,11 @@ impl ActiveTool {
         }
     }
 
+    /// All server parameters that the tool's request or handlers may use, some perhaps twice.
+    pub(crate) fn server_params(&self) -> impl Iterator<Item = &str> {
+        self.plan.declared.iter().chain(&self.plan.server_params).map(|key| &**key)
+    }
+
     /// The server parameters whose values the request holds.
     pub(crate) fn used_params(&self) -> impl Iterator<Item = &str> {
         let root = &self.plan.root;
@@ -178,8 +186,18 @@ fn host(root: &Root, params: &ServerParams) -> Option<String> {
     Some(Url::parse(&text).ok()?.host_str()?.to_owned())
 }
 
-/// Makes the tools of a schema whose lists are resolved. They have no public names yet ([`crate::names::assign`]).
+/// Makes the tools of a schema whose lists are resolved, where no handlers can run: tools with handlers are hidden. They
+/// have no public names yet ([`crate::names::assign`]).
 pub fn activate(schema: Schema, pack: &Arc<PackPolicy>) -> Vec<ActiveTool> {
+    activate_with(schema, pack, None)
+}
+
+/// As [`activate`], with the schema's handlers ([`crate::program`]).
+pub fn activate_with(
+    schema: Schema,
+    pack: &Arc<PackPolicy>,
+    program: Option<Arc<Program>>,
+) -> Vec<ActiveTool> {
     let namespace: Arc<str> = schema.namespace.into();
     let name: Arc<str> = schema.name.into();
     let tags: Arc<[Box<str>]> = schema.tags.into();
@@ -226,6 +244,7 @@ pub fn activate(schema: Schema, pack: &Arc<PackPolicy>) -> Vec<ActiveTool> {
                 inputs: tool.inputs,
                 server_params: tool.server_params,
                 declared: Arc::clone(&declared),
+                program: program.clone().filter(|_| tool.hooks.any()),
                 hooks: tool.hooks,
                 output: tool.output,
                 output_schema: OnceLock::new(),
@@ -235,7 +254,7 @@ pub fn activate(schema: Schema, pack: &Arc<PackPolicy>) -> Vec<ActiveTool> {
         if no_root {
             active.hidden = Some(Hidden::NoRoot);
         }
-        if active.plan.hooks.any() {
+        if active.plan.hooks.any() && active.plan.program.is_none() {
             active.hidden = Some(Hidden::NeedsSandbox);
         }
         active

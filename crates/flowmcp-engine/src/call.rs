@@ -1,4 +1,4 @@
-//! The path of one call: bind the arguments, render the request, send it, shape the result.
+//! The path of one call: bind the arguments, render the request, let hooks edit it, send it, shape the result.
 
 use std::{
     collections::HashMap,
@@ -8,18 +8,20 @@ use std::{
 
 use arc_swap::ArcSwap;
 use bytes::Bytes;
-use flowmcp_plugin::{Request, RequestLimits, Secret, Transport, TransportError};
+use flowmcp_plugin::{Request, RequestLimits, Response, Secret, Transport, TransportError};
+use flowmcp_worker::Pool;
 use serde_json::{Map, Value};
 use tokio::sync::Semaphore;
 
 use crate::{
     ActiveTool, Caller, Output, Settings,
-    bind::bind,
+    bind::{Arguments, bind},
     catalogue::Snapshot,
-    output::{self, OutputContext, SchemaUse},
+    hooks::{Ended, Hooks, Reply},
+    output::{OutputContext, SchemaUse},
     params::ServerParams,
     redact::Redactor,
-    render::{Rendered, ServerValues, render},
+    render::{Rendered, render},
 };
 
 /// Serves calls on the current snapshot. Shared by all listeners.
@@ -30,6 +32,8 @@ pub struct Engine {
     /// Built at its first use: with a hundred keys it takes longer than everything else at start.
     redactor: OnceLock<Redactor>,
     settings: Settings,
+    /// Runs handlers; without one, tools with handlers are hidden.
+    pool: Option<Arc<Pool>>,
     calls: Semaphore,
     hosts: Mutex<HashMap<Box<str>, Arc<Semaphore>>>,
 }
@@ -68,9 +72,17 @@ impl Engine {
             params,
             redactor: OnceLock::new(),
             settings,
+            pool: None,
             calls,
             hosts: Mutex::default(),
         }
+    }
+
+    /// The engine with workers for its tools' handlers.
+    #[must_use]
+    pub fn with_pool(mut self, pool: Arc<Pool>) -> Self {
+        self.pool = Some(pool);
+        self
     }
 
     /// The snapshot that new calls use.
@@ -86,6 +98,10 @@ impl Engine {
     /// The settings in force.
     pub fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    pub(crate) fn params(&self) -> &ServerParams {
+        &self.params
     }
 
     /// Takes server values out of texts: results, errors and log lines.
@@ -127,34 +143,58 @@ impl Engine {
             Ok(arguments) => arguments,
             Err(faults) => return bad_arguments(tool, &faults),
         };
-        let rendered = match render(tool, &arguments, ServerValues::Real(&self.params)) {
-            Ok(rendered) => rendered,
-            Err(error) => return bad_arguments(tool, &[error.to_string()]),
-        };
-        let _permits = match self.permits(&rendered, deadline).await {
-            Ok(permits) => permits,
-            Err(busy) => return Output::error(busy),
-        };
-        let mut output = match self.transport.send(self.request(tool, rendered), deadline).await {
-            Ok(response) => {
-                let uri = format!("flowmcp://{}/tool/{}/result", tool.namespace, tool.key);
-                let context = OutputContext {
-                    redactor: self.redactor(),
-                    limits: &self.settings.limits,
-                    declared_mime_type: tool.declared_mime_type(),
-                    uri: &uri,
-                    schema: match tool.output_schema() {
-                        Some(schema) if tool.plan.pack.publish_output_schema => SchemaUse::Published(schema),
-                        Some(schema) => SchemaUse::Note(schema),
-                        None => SchemaUse::None,
-                    },
-                };
-                output::from_response(&response, &context)
-            }
-            Err(error) => self.failed(tool, &error),
+        let mut output = match self.steps(tool, &arguments, deadline).await {
+            Ok(output) => output,
+            Err(ended) => *ended,
         };
         output.notes.splice(0..0, arguments.notes);
         output
+    }
+
+    /// The steps after the arguments are bound; hooks do nothing for a tool without handlers.
+    async fn steps(
+        &self,
+        tool: &ActiveTool,
+        arguments: &Arguments,
+        deadline: Instant,
+    ) -> Result<Output, Ended> {
+        let mut hooks = Hooks::new(tool, self.pool.as_deref(), Some(self), deadline);
+        let rendered = render(tool, arguments, hooks.server_values())
+            .map_err(|error| Box::new(bad_arguments(tool, &[error.to_string()])))?;
+        let rendered = hooks.pre_request(rendered, arguments).await?;
+        let reply = match hooks.execute_request().await? {
+            Some(json) => Reply::Handler(json),
+            None => {
+                let rendered = hooks.ready(rendered)?;
+                let sent = self.send(tool, rendered, deadline).await;
+                Reply::Upstream(sent.map_err(|reason| Box::new(Output::error(reason)))?)
+            }
+        };
+        let uri = format!("flowmcp://{}/tool/{}/result", tool.namespace, tool.key);
+        let context = OutputContext {
+            redactor: self.redactor(),
+            limits: &self.settings.limits,
+            declared_mime_type: tool.declared_mime_type(),
+            uri: &uri,
+            schema: match tool.output_schema() {
+                Some(schema) if tool.plan.pack.publish_output_schema => SchemaUse::Published(schema),
+                Some(schema) => SchemaUse::Note(schema),
+                None => SchemaUse::None,
+            },
+        };
+        hooks.result(reply, &context).await
+    }
+
+    /// Sends one request of a tool, its own or one that its handler makes. The error is free of server values.
+    pub(crate) async fn send(
+        &self,
+        tool: &ActiveTool,
+        rendered: Rendered,
+        deadline: Instant,
+    ) -> Result<Response, String> {
+        let _permits = self.permits(&rendered, deadline).await?;
+        let sent = self.transport.send(self.request(tool, rendered), deadline).await;
+        sent.map_err(|error| self.failed(tool, &error))
     }
 
     fn request(&self, tool: &ActiveTool, rendered: Rendered) -> Request {
@@ -174,12 +214,14 @@ impl Engine {
     }
 
     fn secrets(&self, tool: &ActiveTool) -> Vec<Secret> {
-        tool.used_params().filter_map(|key| self.params.get(key).cloned()).collect()
+        // A handler can move any of the schema's server parameters into its request.
+        let by_handlers = tool.server_params().filter(|_| tool.plan.program.is_some());
+        tool.used_params().chain(by_handlers).filter_map(|key| self.params.get(key).cloned()).collect()
     }
 
-    fn failed(&self, tool: &ActiveTool, error: &TransportError) -> Output {
+    fn failed(&self, tool: &ActiveTool, error: &TransportError) -> String {
         tracing::debug!(tool = %tool.name, %error, "no response");
-        Output::error(self.redactor().redact(&error.to_string()).into_owned())
+        self.redactor().redact(&error.to_string()).into_owned()
     }
 
     /// A place among the calls in flight, over all and to this host. Waiting counts against the deadline.

@@ -1,11 +1,15 @@
 //! Shows the request of a call without making it.
 
+use std::time::Instant;
+
+use flowmcp_worker::Pool;
 use serde_json::{Map, Value};
 
 use crate::{
-    ActiveTool, Settings,
+    ActiveTool, Content, Output, Settings,
     bind::bind,
-    render::{ServerValues, render},
+    hooks::Hooks,
+    render::{Rendered, ServerValues, render},
 };
 
 /// The exact request of a call that is not made; server values stand as `<KEY>`.
@@ -33,6 +37,9 @@ pub enum DryRunError {
         /// The hook.
         hook: &'static str,
     },
+    /// A handler failed.
+    #[error("{0}")]
+    Handler(String),
     /// The schema's root is no web address.
     #[error("the schema's root is no web address")]
     NoRoot,
@@ -52,16 +59,68 @@ pub fn dry_run(
             return Err(DryRunError::NeedsSandbox { hook });
         }
     }
+    shown(tool, arguments, settings).map(DryRun::from)
+}
+
+/// As [`dry_run`], with workers that run a tool's `preRequest`. A tool whose `executeRequest` makes the request shows
+/// the request that its handler starts from.
+///
+/// # Errors
+/// [`DryRunError`] when there is no request to show.
+pub async fn dry_run_with(
+    tool: &ActiveTool,
+    arguments: Map<String, Value>,
+    settings: &Settings,
+    pool: &Pool,
+) -> Result<DryRun, DryRunError> {
+    if !tool.plan.hooks.has("preRequest") || tool.plan.program.is_none() {
+        return dry_run(tool, arguments, settings);
+    }
+    if tool.plan.root.origin.is_empty() {
+        return Err(DryRunError::NoRoot);
+    }
+    let deadline = Instant::now() + settings.limits.call_deadline;
+    let arguments = bind(tool, arguments, settings).map_err(DryRunError::Arguments)?;
+    let mut hooks = Hooks::new(tool, Some(pool), None, deadline);
+    let rendered = render(tool, &arguments, hooks.server_values())
+        .map_err(|error| DryRunError::Arguments(vec![error.to_string()]))?;
+    let failed = |ended: crate::hooks::Ended| DryRunError::Handler(text_of(&ended));
+    let rendered = hooks.pre_request(rendered, &arguments).await.map_err(failed)?;
+    hooks.ready(rendered).map(DryRun::from).map_err(failed)
+}
+
+fn text_of(output: &Output) -> String {
+    output
+        .content
+        .iter()
+        .find_map(|content| match content {
+            Content::Text(text) => Some(text.clone()),
+            _ => None,
+        })
+        .unwrap_or_default()
+}
+
+fn shown(
+    tool: &ActiveTool,
+    arguments: Map<String, Value>,
+    settings: &Settings,
+) -> Result<Rendered, DryRunError> {
     if tool.plan.root.origin.is_empty() {
         return Err(DryRunError::NoRoot);
     }
     let arguments = bind(tool, arguments, settings).map_err(DryRunError::Arguments)?;
     let rendered = render(tool, &arguments, ServerValues::Shown)
         .map_err(|error| DryRunError::Arguments(vec![error.to_string()]))?;
-    Ok(DryRun {
-        method: rendered.method.as_str(),
-        url: rendered.url,
-        headers: rendered.headers,
-        body: rendered.body,
-    })
+    Ok(rendered)
+}
+
+impl From<Rendered> for DryRun {
+    fn from(rendered: Rendered) -> Self {
+        DryRun {
+            method: rendered.method.as_str(),
+            url: rendered.url,
+            headers: rendered.headers,
+            body: rendered.body,
+        }
+    }
 }

@@ -44,6 +44,13 @@ impl Lists {
         self.0.get(name)
     }
 
+    /// All lists, by name.
+    pub(crate) fn all(&self) -> Vec<&Arc<List>> {
+        let mut lists: Vec<&Arc<List>> = self.0.values().collect();
+        lists.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        lists
+    }
+
     /// How many lists there are.
     pub fn len(&self) -> usize {
         self.0.len()

@@ -97,6 +97,15 @@ impl ServerParams {
         Err(BindError::BoundElsewhere { key: key.to_owned(), host_domain: domain, bound_to })
     }
 
+    /// Whether a key may go to a host, by what it is bound to already. Nothing is bound by asking.
+    pub(crate) fn may_go_to(&self, key: &str, host: &str) -> bool {
+        let host = normal(host);
+        if let Some(domains) = self.configured.get(key) {
+            return domains.iter().any(|allowed| within(&host, allowed));
+        }
+        binding_domain(&host).is_some_and(|domain| self.first_use.get(key) == Some(&domain))
+    }
+
     /// Takes the values out of texts.
     pub fn redactor(&self) -> Redactor {
         Redactor::new(self.values.iter().map(|(name, secret)| (name.as_str(), secret)))

@@ -11,9 +11,9 @@ use flowmcp_spec::schema::{Field, FieldValue, Part};
 use serde_json::Value;
 use url::Url;
 
-use crate::{ActiveTool, bind::Arguments, params::ServerParams};
-pub(crate) use encode::place_secret;
-use encode::{component, form, json_string, text};
+use crate::{ActiveTool, bind::Arguments, hooks::Tokens, params::ServerParams};
+use encode::{component, json_string};
+pub(crate) use encode::{form, place_secret, text};
 
 /// A request as text, before it goes to a transport.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,6 +31,13 @@ pub(crate) enum ServerValues<'p> {
     Real(&'p ServerParams),
     /// `<KEY>`, put in after encoding: for dry runs, which need no key.
     Shown,
+    /// Its token, or its value where the pack's handlers may have that: for tools with handlers.
+    Tokens {
+        /// The tokens.
+        tokens: &'p Tokens,
+        /// The values; a dry run has none.
+        params: Option<&'p ServerParams>,
+    },
 }
 
 /// Where a value stands, which decides its encoding.
@@ -100,18 +107,26 @@ impl Renderer<'_> {
     }
 
     fn server_value(&self, key: &str, place: Place, out: &mut String) -> Result<()> {
+        let real = |params: &ServerParams, out: &mut String| {
+            let value = params.get(key).ok_or_else(|| RenderError::MissingParam { key: key.to_owned() })?;
+            place_secret(value.expose(), place, out);
+            Ok(())
+        };
         match self.server {
-            ServerValues::Shown => {
-                out.push('<');
-                out.push_str(key);
-                out.push('>');
-            }
-            ServerValues::Real(params) => {
-                let value =
-                    params.get(key).ok_or_else(|| RenderError::MissingParam { key: key.to_owned() })?;
-                place_secret(value.expose(), place, out);
-            }
+            ServerValues::Real(params) => return real(params, out),
+            ServerValues::Tokens { tokens, params } => match (tokens.of_key(key), params) {
+                (Some(token), _) => {
+                    out.push_str(token);
+                    return Ok(());
+                }
+                (None, Some(params)) => return real(params, out),
+                (None, None) => {}
+            },
+            ServerValues::Shown => {}
         }
+        out.push('<');
+        out.push_str(key);
+        out.push('>');
         Ok(())
     }
 
@@ -145,7 +160,7 @@ impl Renderer<'_> {
         let left = |reason: &str| RenderError::Url { reason: reason.to_owned() };
         let parse = |text: &str| {
             let text = match self.server {
-                ServerValues::Real(_) => Cow::Borrowed(text),
+                ServerValues::Real(_) | ServerValues::Tokens { .. } => Cow::Borrowed(text),
                 // `<KEY>` stands for a value, but a host cannot hold it.
                 ServerValues::Shown => Cow::Owned(text.replace(['<', '>'], "")),
             };

@@ -22,11 +22,13 @@ use clap::CommandFactory;
 use flowmcp_engine::{Engine, PackPolicy, params::ServerParams};
 use flowmcp_http::HttpTransport;
 use flowmcp_plugin::NetworkAccess;
+use flowmcp_worker::Pool;
 
 use crate::{
     cli::{Cli, Command, ConfigAction, ServeArgs, SourceFlags},
     config::{Config, Flag, Loaded, Pack, Sources},
     env_file::server_params,
+    handlers,
     load::{Catalogue, Keep, PackSource, load},
     logging,
 };
@@ -178,23 +180,29 @@ fn session(flags: &SourceFlags, serve: Vec<Flag>, environment: &Environment, kee
 }
 
 impl Session {
+    /// Workers for handlers; none is started yet.
+    fn pool(&self) -> Result<Arc<Pool>> {
+        handlers::pool(self.config.pool_settings()).context("workers for handlers cannot be started")
+    }
+
     /// The engine over the session's tools.
     fn engine(mut self) -> Result<(Config, Arc<Engine>)> {
         let transport =
             HttpTransport::new(self.config.http_settings()?).context("the HTTP client cannot be set up")?;
         let snapshot = self.catalogue.snapshot();
         let settings = self.config.engine_settings();
-        let engine = Engine::new(snapshot, Arc::new(transport), self.params, settings);
+        let pool = self.pool()?;
+        let engine = Engine::new(snapshot, Arc::new(transport), self.params, settings).with_pool(pool);
         Ok((self.config, Arc::new(engine)))
     }
 }
 
 fn pack_sources(config: &Config) -> Vec<PackSource> {
     let packs = config.packs.iter().filter(|pack| pack.enabled);
-    packs.map(|pack| pack_source(pack, config.limits.schema_file)).collect()
+    packs.map(|pack| pack_source(pack, config)).collect()
 }
 
-fn pack_source(pack: &Pack, file_bytes: usize) -> PackSource {
+fn pack_source(pack: &Pack, config: &Config) -> PackSource {
     let name = pack.name.clone().unwrap_or_else(|| pack.path.display().to_string());
     PackSource {
         path: pack.path.clone(),
@@ -205,8 +213,9 @@ fn pack_source(pack: &Pack, file_bytes: usize) -> PackSource {
             publish_output_schema: pack.publish_output_schema,
             ..PackPolicy::new(name)
         },
+        sandbox: config.sandbox_settings(pack),
         accept_versions: pack.accept_versions.clone(),
-        file_bytes,
+        file_bytes: config.limits.schema_file,
     }
 }
 

@@ -8,6 +8,7 @@ pub mod cli;
 pub mod commands;
 pub mod config;
 pub mod env_file;
+pub mod handlers;
 pub mod load;
 pub mod logging;
 pub mod mcp;

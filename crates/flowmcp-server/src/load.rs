@@ -8,9 +8,10 @@ use std::{
 };
 
 use flowmcp_engine::{
-    ActiveTool, Entry, Hidden, Lists, PackPolicy, Snapshot, activate, names, params::ServerParams,
+    ActiveTool, Entry, Hidden, Lists, PackPolicy, Snapshot, activate_with, names, params::ServerParams,
+    program,
 };
-use flowmcp_plugin::NetworkAccess;
+use flowmcp_plugin::{NetworkAccess, SandboxSettings};
 use flowmcp_spec::{
     Blocks, Diagnostic, Document, DocumentKind, Node, Read, Severity, SourceFile, lower_list, read_all,
     schema::Test,
@@ -26,6 +27,8 @@ pub struct PackSource {
     pub path: PathBuf,
     /// What it may do.
     pub policy: PackPolicy,
+    /// What its handlers may do and use.
+    pub sandbox: SandboxSettings,
     /// Versions accepted besides 3.
     pub accept_versions: Vec<String>,
     /// Bytes of a schema or list file.
@@ -236,7 +239,7 @@ fn load_pack(pack: &PackSource, files: &PackFiles, keep: Keep, catalogue: &mut C
     let policy = Arc::new(pack.policy.clone());
     let sources = readable(files, &files.files, pack, keep, catalogue);
     let loaded = read_all(&sources, threads(), |index, read| {
-        sources.get(index).map(|file| load_file(file, read, &options, &lists, &policy, keep))
+        sources.get(index).map(|file| load_file(file, read, &options, &lists, (&policy, pack.sandbox), keep))
     });
     for (source, file) in sources.into_iter().zip(loaded) {
         let Some(file) = file else { continue };
@@ -374,7 +377,7 @@ fn load_file(
     read: Read,
     options: &Options,
     lists: &Lists,
-    policy: &Arc<PackPolicy>,
+    (policy, sandbox): (&Arc<PackPolicy>, SandboxSettings),
     keep: Keep,
 ) -> LoadedFile {
     let kind = read.document.as_ref().map(|document| document.kind);
@@ -408,7 +411,8 @@ fn load_file(
             refuse(key, faults.iter().find(blocks));
         }
         validated.diagnostics.extend(faults);
-        tools = activate(schema, policy);
+        let program = program(&schema, &file.text, lists, &policy.name, sandbox);
+        tools = activate_with(schema, policy, program);
     }
     LoadedFile {
         kind,

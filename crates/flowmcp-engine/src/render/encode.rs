@@ -44,7 +44,7 @@ const NOT_COMPONENT: &AsciiSet = &NON_ALPHANUMERIC
 
 /// The text of a value outside JSON: strings as they are, numbers as JavaScript writes them, lists joined with commas,
 /// objects as compact JSON.
-pub(super) fn text(value: &Value) -> Cow<'_, str> {
+pub(crate) fn text(value: &Value) -> Cow<'_, str> {
     match value {
         Value::String(text) => Cow::Borrowed(text),
         Value::Number(number) => js_number(number),
@@ -84,7 +84,7 @@ pub(super) fn component(text: &str, out: &mut String) {
 }
 
 /// As `URLSearchParams` does (WHATWG form encoding: a space becomes `+`).
-pub(super) fn form(text: &str, out: &mut String) {
+pub(crate) fn form(text: &str, out: &mut String) {
     out.extend(form_urlencoded::byte_serialize(text.as_bytes()));
 }
 

@@ -4,7 +4,7 @@ use std::io::Read;
 
 use anyhow::{Context, Result, bail};
 use base64::{Engine as _, prelude::BASE64_STANDARD};
-use flowmcp_engine::{ActiveTool, Caller, Content, DEFAULT_VIEW, DryRun, Output, ResourceBody, dry_run};
+use flowmcp_engine::{ActiveTool, Caller, Content, DEFAULT_VIEW, DryRun, Output, ResourceBody, dry_run_with};
 use serde_json::{Map, Value, json, value::RawValue};
 
 use super::{Environment, NOT_IN_ORDER, Session, print, report_loading, session};
@@ -89,12 +89,15 @@ fn show_request(
     arguments: Map<String, Value>,
     as_json: bool,
 ) -> Result<u8> {
-    if tool.hooks().has("executeRequest") {
+    if executes(tool) {
         let text = json!({ "tool": &*tool.name, "executes": true });
         print(&format!("{text}\n"))?;
         return Ok(0);
     }
-    match dry_run(tool, arguments, &session.config.engine_settings()) {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let pool = session.pool()?;
+    let settings = session.config.engine_settings();
+    match runtime.block_on(dry_run_with(tool, arguments, &settings, &pool)) {
         Ok(request) if as_json => print(&format!("{}\n", request_json(tool, &request)))?,
         Ok(request) => {
             let mut text = format!("{} {}\n", request.method, request.url);
@@ -112,6 +115,11 @@ fn show_request(
         }
     }
     Ok(0)
+}
+
+/// Whether its handler surely makes the request, so that there is none to show.
+pub(super) fn executes(tool: &ActiveTool) -> bool {
+    tool.hooks().has("executeRequest")
 }
 
 /// The object that `--dry-run --json` prints.

@@ -3,11 +3,11 @@
 use std::{io::IsTerminal, sync::Arc};
 
 use anyhow::Result;
-use flowmcp_engine::{ActiveTool, Caller, Content, DEFAULT_VIEW, Entry, dry_run};
+use flowmcp_engine::{ActiveTool, Caller, Content, DEFAULT_VIEW, Entry, dry_run_with};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 
-use super::{Environment, NOT_IN_ORDER, call::request_json, print, report_loading, session};
+use super::{Environment, NOT_IN_ORDER, call::{executes, request_json}, print, report_loading, session};
 use crate::{
     cli::{SourceFlags, TestArgs},
     load::{Keep, ToolTests},
@@ -48,18 +48,23 @@ pub(super) fn run(flags: &SourceFlags, args: &TestArgs, environment: &Environmen
     let bar = progress(total);
     let mut tally = Tally::default();
     let mut text = String::new();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     if args.dry_run {
+        let pool = session.pool()?;
         for (tests, tool) in &cases {
             for (index, test) in tests.tests.iter().enumerate() {
                 let (row, failed) = match tool {
                     Err(reason) => (json!({ "tool": tests.name, "error": reason }), true),
-                    Ok(tool) if tool.hooks().has("executeRequest") => {
+                    Ok(tool) if executes(tool) => {
                         (json!({ "tool": &*tool.name, "executes": true }), false)
                     }
-                    Ok(tool) => match dry_run(tool, test.arguments.clone(), &settings) {
-                        Ok(request) => (request_json(tool, &request), false),
-                        Err(error) => (json!({ "tool": &*tool.name, "error": error.to_string() }), true),
-                    },
+                    Ok(tool) => {
+                        let shown = dry_run_with(tool, test.arguments.clone(), &settings, &pool);
+                        match runtime.block_on(shown) {
+                            Ok(request) => (request_json(tool, &request), false),
+                            Err(error) => (json!({ "tool": &*tool.name, "error": error.to_string() }), true),
+                        }
+                    }
                 };
                 tally.add(failed);
                 text.push_str(&line(row, tests, index, args.json));
@@ -69,7 +74,6 @@ pub(super) fn run(flags: &SourceFlags, args: &TestArgs, environment: &Environmen
     } else {
         let (_, engine) = session.engine()?;
         engine.replace(snapshot);
-        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
         for (tests, tool) in &cases {
             for (index, test) in tests.tests.iter().enumerate() {
                 let result = match tool {

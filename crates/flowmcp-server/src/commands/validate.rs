@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use flowmcp_engine::{PackPolicy, params::ServerParams};
-use flowmcp_plugin::NetworkAccess;
+use flowmcp_plugin::{NetworkAccess, SandboxSettings};
 use flowmcp_spec::MAX_FILE_BYTES;
 
 use super::{NOT_IN_ORDER, print, refuse_unreadable};
@@ -21,6 +21,7 @@ pub(super) fn run(flags: &SourceFlags, args: &ValidateArgs) -> Result<u8> {
         .paths
         .iter()
         .map(|path| PackSource {
+            sandbox: SandboxSettings::default(),
             path: path.clone(),
             policy: PackPolicy { network, ..PackPolicy::new(path.display().to_string()) },
             accept_versions: flags.accept_version.clone(),

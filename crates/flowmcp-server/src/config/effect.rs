@@ -6,21 +6,17 @@ use super::{Config, Origins};
 /// row here, and nothing else.
 const WITHOUT_EFFECT: &[&str] = &[
     "http.timeout",
-    "limits.handler_cpu",
-    "limits.handler_fetches",
-    "limits.handler_log_lines",
-    "limits.handler_memory",
-    "limits.handler_stack",
     "packs[].cache",
-    "packs[].grants",
     "packs[].integrity",
-    "packs[].reuse",
     "packs[].sandbox",
     "plugins.*",
     "sandboxes.*",
     "serve.discovery",
     "serve.endpoints.*",
 ];
+
+/// The one key of its table that has an effect.
+const ISOLATION: &str = "sandboxes.isolation";
 
 /// The only transport of this build.
 const BUILT_IN_TRANSPORT: &str = "http";
@@ -30,7 +26,7 @@ pub(super) fn without_effect(origins: &Origins, config: &Config) -> Vec<String> 
     origins
         .made()
         .filter(|(key, _)| {
-            WITHOUT_EFFECT.iter().any(|row| covers(row, key))
+            (WITHOUT_EFFECT.iter().any(|row| covers(row, key)) && *key != ISOLATION)
                 || (*key == "transport.use" && config.transport.name != BUILT_IN_TRANSPORT)
         })
         .map(|(key, place)| format!("{place}: {key}"))

@@ -4,9 +4,10 @@ use std::{fs::File, io::Read};
 
 use flowmcp_engine::{Settings, Types};
 use flowmcp_http::HttpSettings;
-use flowmcp_plugin::RetryPolicy;
+use flowmcp_plugin::{ContextLife, NetworkGrant, RetryPolicy, SandboxLimits, SandboxSettings};
+use flowmcp_worker::PoolSettings;
 
-use super::{Config, ConfigError, UnknownArguments};
+use super::{Config, ConfigError, Isolation, Pack, UnknownArguments};
 
 /// Largest file of certificates.
 const LARGEST_CA_FILE: u64 = 4 << 20;
@@ -32,6 +33,37 @@ impl Config {
             },
             types: if self.serve.strict_types { Types::Strict } else { Types::Coerce },
             retry: RetryPolicy { retries: self.http.retries, ..standard.retry },
+        }
+    }
+
+    /// The part of the settings that is about workers.
+    pub fn pool_settings(&self) -> PoolSettings {
+        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        PoolSettings {
+            isolation: match self.sandboxes.isolation {
+                Isolation::Process => flowmcp_worker::Isolation::Process,
+                Isolation::Strict => flowmcp_worker::Isolation::Strict,
+                Isolation::Thread => flowmcp_worker::Isolation::Thread,
+            },
+            log_lines: count(self.limits.handler_log_lines),
+            fetches: count(self.limits.handler_fetches),
+            memory_bytes: self.limits.handler_memory,
+            ..PoolSettings::default()
+        }
+    }
+
+    /// What a pack's handlers may do and use.
+    pub fn sandbox_settings(&self, pack: &Pack) -> SandboxSettings {
+        let granted = pack.grants.iter().any(|grant| grant == "fetch");
+        SandboxSettings {
+            limits: SandboxLimits {
+                cpu: self.limits.handler_cpu,
+                memory_bytes: self.limits.handler_memory,
+                stack_bytes: self.limits.handler_stack,
+                output_bytes: self.limits.response,
+            },
+            network: if granted { NetworkGrant::Granted } else { NetworkGrant::Refused },
+            context: if pack.reuse { ContextLife::Schema } else { ContextLife::Call },
         }
     }
 

@@ -128,6 +128,18 @@ impl List {
         }
     }
 
+    /// The entries that a filter keeps, as JSON.
+    pub fn to_json(&self, filter: Option<&ListFilter>) -> String {
+        let Some(filter) = filter else { return self.entries.to_json() };
+        let mut entries = self.entries.clone();
+        match &mut entries.value {
+            Value::Array(items) => items.retain(|item| filter.keeps(item)),
+            Value::Object(members) => members.retain(|member| filter.keeps(&member.node)),
+            _ => {}
+        }
+        entries.to_json()
+    }
+
     fn nodes(&self) -> impl Iterator<Item = &Node> {
         self.entries.items().iter().chain(self.entries.entries().iter().map(|entry| &entry.node))
     }
