@@ -150,7 +150,8 @@ impl<'c> Hooks<'c> {
                 .and_then(Value::as_array)
                 .map(|messages| messages.iter().filter_map(Value::as_str).collect())
                 .unwrap_or_default();
-            let reasons = if reasons.is_empty() { "it set status to false".to_owned() } else { reasons.join("; ") };
+            let reasons =
+                if reasons.is_empty() { "it set status to false".to_owned() } else { reasons.join("; ") };
             return Err(self.failed(HOOK, &reasons));
         }
         match self.state.structure.remove("data") {
@@ -283,7 +284,8 @@ impl<'c> Hooks<'c> {
             Body::Json(json) => json,
             Body::Text(text) => Value::String(text).to_string(),
             Body::Binary { data, mime_type } => {
-                serde_json::json!({ "base64": BASE64_STANDARD.encode(data), "mimeType": mime_type }).to_string()
+                serde_json::json!({ "base64": BASE64_STANDARD.encode(data), "mimeType": mime_type })
+                    .to_string()
             }
         })
     }

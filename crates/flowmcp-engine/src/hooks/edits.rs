@@ -85,12 +85,16 @@ pub(super) fn allowed(tool: &ActiveTool, root: &str, url: &str) -> Result<String
     let mut parsed = parse(url)?;
     let home = parse(root)?;
     if !parsed.username().is_empty() || parsed.password().is_some() {
-        return Err(EditError::Url { url: short(url), reason: "it holds a user name or password".to_owned() });
+        return Err(EditError::Url {
+            url: short(url),
+            reason: "it holds a user name or password".to_owned(),
+        });
     }
-    let same_place = parsed.scheme() == home.scheme()
-        && parsed.port_or_known_default() == home.port_or_known_default();
+    let same_place =
+        parsed.scheme() == home.scheme() && parsed.port_or_known_default() == home.port_or_known_default();
     let hosts = (parsed.host_str().unwrap_or_default(), home.host_str().unwrap_or_default());
-    let at_home = same_place && (hosts.0 == hosts.1 || (tool.plan.root.marker && fills_marker(hosts.0, hosts.1)));
+    let at_home =
+        same_place && (hosts.0 == hosts.1 || (tool.plan.root.marker && fills_marker(hosts.0, hosts.1)));
     if !at_home && !is_configured(tool, &parsed) {
         return Err(EditError::Origin {
             found: parsed.origin().ascii_serialization(),
@@ -113,7 +117,8 @@ fn fills_marker(host: &str, root: &str) -> bool {
 
 fn is_configured(tool: &ActiveTool, url: &Url) -> bool {
     let pack = &tool.plan.pack;
-    let by_scheme = url.scheme() == "https" || (url.scheme() == "http" && pack.network == NetworkAccess::Local);
+    let by_scheme =
+        url.scheme() == "https" || (url.scheme() == "http" && pack.network == NetworkAccess::Local);
     let host = url.host_str().unwrap_or_default();
     let with_port = url.port().map(|port| format!("{host}:{port}"));
     by_scheme

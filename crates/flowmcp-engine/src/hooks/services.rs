@@ -46,7 +46,9 @@ impl Services<'_> {
         let url = edits::allowed(self.tool, self.root, &request.url).map_err(|error| error.to_string())?;
         let body = match request.body.is_empty() {
             true => None,
-            false => Some(String::from_utf8(request.body.into()).map_err(|_| "the body is no text".to_owned())?),
+            false => {
+                Some(String::from_utf8(request.body.into()).map_err(|_| "the body is no text".to_owned())?)
+            }
         };
         let asked = Rendered { method: request.method, url, headers: request.headers, body };
         let meaning = Meaning::Real(engine.params());

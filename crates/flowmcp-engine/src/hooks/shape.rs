@@ -2,12 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::{
-    ActiveTool,
-    bind::Arguments,
-    params::ServerParams,
-    render::Rendered,
-};
+use crate::{ActiveTool, bind::Arguments, params::ServerParams, render::Rendered};
 
 use super::Tokens;
 
@@ -41,7 +36,8 @@ impl State {
             "requestBody": &body,
             "serverParams": &server,
         });
-        let payload = json!({ "url": url, "method": method, "headers": headers, "body": body, "serverParams": server });
+        let payload =
+            json!({ "url": url, "method": method, "headers": headers, "body": body, "serverParams": server });
         let mut state = State { structure: object(structure), payload: object(payload) };
         let mut given = Map::new();
         for (input, value) in tool.plan.inputs.iter().zip(&arguments.values) {

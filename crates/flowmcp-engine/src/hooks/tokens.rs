@@ -91,7 +91,8 @@ impl Tokens {
     /// Takes the tokens that a hook made of these. They come from the handler: what is no token is left out.
     pub(crate) fn derive(&mut self, derived: Vec<DerivedToken>) {
         let is_token = |token: &DerivedToken| {
-            token.token.len() >= SHORTEST_DERIVED && token.token.bytes().all(|byte| byte.is_ascii_alphanumeric())
+            token.token.len() >= SHORTEST_DERIVED
+                && token.token.bytes().all(|byte| byte.is_ascii_alphanumeric())
         };
         for token in derived.into_iter().filter(is_token) {
             if !self.derived.iter().any(|known| known.token == token.token) {
@@ -282,10 +283,7 @@ mod tests {
     }
 
     fn params() -> ServerParams {
-        ServerParams::new(
-            BTreeMap::from([("KEY".to_owned(), Secret::new("a b/\"+é"))]),
-            BTreeMap::new(),
-        )
+        ServerParams::new(BTreeMap::from([("KEY".to_owned(), Secret::new("a b/\"+é"))]), BTreeMap::new())
     }
 
     #[test]
@@ -299,7 +297,11 @@ mod tests {
             (Place::Json, "x/a b/\\\"+é/y"),
         ] {
             let text = format!("x/{token}/y");
-            assert_eq!(tokens.expand(&text, place, Meaning::Real(&params)).as_deref(), Ok(expected), "{place:?}");
+            assert_eq!(
+                tokens.expand(&text, place, Meaning::Real(&params)).as_deref(),
+                Ok(expected),
+                "{place:?}"
+            );
             assert_eq!(tokens.expand(&text, place, Meaning::Shown).as_deref(), Ok("x/<KEY>/y"));
         }
     }

@@ -7,7 +7,11 @@ use flowmcp_engine::{ActiveTool, Caller, Content, DEFAULT_VIEW, Entry, dry_run_w
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 
-use super::{Environment, NOT_IN_ORDER, call::{executes, request_json}, print, report_loading, session};
+use super::{
+    Environment, NOT_IN_ORDER,
+    call::{executes, request_json},
+    print, report_loading, session,
+};
 use crate::{
     cli::{SourceFlags, TestArgs},
     load::{Keep, ToolTests},
@@ -55,9 +59,7 @@ pub(super) fn run(flags: &SourceFlags, args: &TestArgs, environment: &Environmen
             for (index, test) in tests.tests.iter().enumerate() {
                 let (row, failed) = match tool {
                     Err(reason) => (json!({ "tool": tests.name, "error": reason }), true),
-                    Ok(tool) if executes(tool) => {
-                        (json!({ "tool": &*tool.name, "executes": true }), false)
-                    }
+                    Ok(tool) if executes(tool) => (json!({ "tool": &*tool.name, "executes": true }), false),
                     Ok(tool) => {
                         let shown = dry_run_with(tool, test.arguments.clone(), &settings, &pool);
                         match runtime.block_on(shown) {

@@ -5,6 +5,7 @@ mod architecture;
 #[cfg(unix)]
 mod cli;
 mod config;
+mod handlers;
 mod mcp;
 mod readme;
 #[cfg(unix)]
