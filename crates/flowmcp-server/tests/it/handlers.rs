@@ -1,5 +1,5 @@
 //! Handlers in the real worker processes of this binary, with an upstream that is made up.
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "helpers of tests fail like tests")]
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
 
 use std::{
     collections::BTreeMap,
