@@ -58,7 +58,7 @@ fn tests_are_sent() {
         page.push_str(&format!("$ test {}\n{}\n", more.concat(), ran.whole()));
     }
     insta::assert_snapshot!(page);
-    let expected = ["GET /ok?q=1", "GET /ok?q=2.5", "GET /missing?q=3"];
+    let expected = ["GET /ok?q=1", "GET /ok?q=2.5", "GET /missing?q=3", "GET /prepared?q=5"];
     assert_eq!(upstream.seen(), [expected, expected].concat());
 }
 
