@@ -158,6 +158,12 @@ impl Engine {
         arguments: &Arguments,
         deadline: Instant,
     ) -> Result<Output, Ended> {
+        if tool.plan.program.is_some() && self.pool.is_none() {
+            return Err(Box::new(Output::error(format!(
+                "{}: its handlers have no pool to run them",
+                tool.name
+            ))));
+        }
         let mut hooks = Hooks::new(tool, self.pool.as_deref(), Some(self), deadline);
         let rendered = render(tool, arguments, hooks.server_values())
             .map_err(|error| Box::new(bad_arguments(tool, &[error.to_string()])))?;
