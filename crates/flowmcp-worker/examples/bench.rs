@@ -70,7 +70,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         Arc::new(Program::new(
             Arc::from("pack"),
             "a/tool.mjs".into(),
-            text,
+            text.into(),
             Vec::new(),
             "{}".into(),
             SandboxSettings::default(),

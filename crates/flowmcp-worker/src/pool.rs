@@ -5,7 +5,7 @@ use std::{
     io,
     num::NonZeroUsize,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, OnceLock, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
     thread,
@@ -85,15 +85,16 @@ pub struct Program {
     /// Path of the schema inside its pack, for error texts.
     pub path: String,
     /// Whole text of the file.
-    pub text: String,
+    pub text: Arc<str>,
     /// Libraries that the handlers may use: name and module text.
     pub libraries: Vec<(String, String)>,
     /// Shared lists as one JSON object, keyed by list name; empty text means none.
     pub shared_lists: String,
     /// What the pack allows.
     pub settings: SandboxSettings,
-    /// SHA-256 of everything that compiling reads.
-    hash: [u8; 32],
+    /// SHA-256 of everything that compiling reads, from the first call on: a catalogue has many handlers, and few are
+    /// called.
+    hash: OnceLock<[u8; 32]>,
 }
 
 impl Program {
@@ -101,20 +102,13 @@ impl Program {
     pub fn new(
         pack: Arc<str>,
         path: String,
-        text: String,
+        text: Arc<str>,
         libraries: Vec<(String, String)>,
         shared_lists: String,
         settings: SandboxSettings,
     ) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let extension = path.rsplit_once('.').map(|(_, extension)| extension.to_owned()).unwrap_or_default();
-        let mut hasher = Sha256::new();
-        let parts = [path.as_str(), text.as_str()];
-        let of_libraries = libraries.iter().flat_map(|(name, text)| [name.as_str(), text.as_str()]);
-        for part in parts.into_iter().chain(of_libraries) {
-            hasher.update(part.len().to_be_bytes());
-            hasher.update(part.as_bytes());
-        }
         Program {
             id: NEXT.fetch_add(1, Ordering::Relaxed),
             pack,
@@ -124,8 +118,20 @@ impl Program {
             libraries,
             shared_lists,
             settings,
-            hash: hasher.finalize().into(),
+            hash: OnceLock::new(),
         }
+    }
+
+    fn hash(&self) -> [u8; 32] {
+        *self.hash.get_or_init(|| {
+            let mut hasher = Sha256::new();
+            let of_libraries = self.libraries.iter().flat_map(|(name, text)| [name.as_str(), text.as_str()]);
+            for part in [self.path.as_str(), &*self.text].into_iter().chain(of_libraries) {
+                hasher.update(part.len().to_be_bytes());
+                hasher.update(part.as_bytes());
+            }
+            hasher.finalize().into()
+        })
     }
 }
 
@@ -282,10 +288,10 @@ impl Pool {
     async fn code(&self, program: &Program, deadline: Instant) -> Result<Bytes, SandboxError> {
         let cell = {
             let mut compiled = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
-            if compiled.len() >= MOST_COMPILED && !compiled.contains_key(&program.hash) {
+            if compiled.len() >= MOST_COMPILED && !compiled.contains_key(&program.hash()) {
                 compiled.clear();
             }
-            Arc::clone(compiled.entry(program.hash).or_default())
+            Arc::clone(compiled.entry(program.hash()).or_default())
         };
         let compiling = async {
             match self.compile(program, deadline).await {

@@ -12,7 +12,7 @@ use crate::Lists;
 /// The handlers of a schema whose tools have some. Nothing of them is compiled before the first call.
 pub fn program(
     schema: &Schema,
-    text: &str,
+    text: &Arc<str>,
     lists: &Lists,
     pack: &str,
     settings: SandboxSettings,
@@ -22,7 +22,7 @@ pub fn program(
     }
     let lists = shared_lists(schema, text, lists);
     let path = schema.path.to_string();
-    Some(Arc::new(Program::new(pack.into(), path, text.to_owned(), Vec::new(), lists, settings)))
+    Some(Arc::new(Program::new(pack.into(), path, Arc::clone(text), Vec::new(), lists, settings)))
 }
 
 /// The lists that the schema declares, filtered as it says, and undeclared ones that its text names.

@@ -104,7 +104,7 @@ impl Setting<'_> {
             let document = read(&file).document.unwrap();
             let mut schema = lower(&file, &document).schema.unwrap();
             assert_eq!(lists.resolve(&mut schema), []);
-            let program = program(&schema, text, &lists, "demo", self.sandbox);
+            let program = program(&schema, &file.text, &lists, "demo", self.sandbox);
             tools.extend(activate_with(schema, &policy, program));
         }
         names::assign(&mut tools);
