@@ -6,16 +6,19 @@ use std::{
 };
 
 use flowmcp_spec::{
-    Blocks, Code, Diagnostic, List, Member, Primitive, Schema,
+    Blocks, Code, Diagnostic, List, ListFault, Member, Primitive, Schema,
     schema::{ListReference, Tool},
 };
+use flowmcp_validate::nearest;
 
 /// The lists of one pack by name.
 #[derive(Debug, Clone, Default)]
 pub struct Lists(HashMap<Box<str>, Arc<List>>);
 
-/// A list that does not exist, or a field that it does not have.
+/// A list that does not exist.
 const UNKNOWN: Code = Code("VAL072");
+/// A field that a list does not have, or that has to be named.
+const FIELD: Code = Code("VAL049");
 /// Another version of a list than asked for.
 const VERSION: Code = Code("VAL073");
 /// A default that the list's values do not hold.
@@ -23,6 +26,13 @@ const OWN_VALUE: Code = flowmcp_spec::codes::OWN_VALUE;
 
 /// How deep lists may build on others (semantics.md, section 5).
 const MAX_DEPENDENCIES: usize = 3;
+
+/// Why an enum's members cannot be given, and what was meant, if that can be guessed.
+struct MemberFault {
+    code: Code,
+    message: String,
+    meant: Option<String>,
+}
 
 impl Lists {
     /// Adds a list; a second one of a name is handed back, since the first stays.
@@ -119,7 +129,10 @@ impl Lists {
                 reference.name,
                 self.known()
             );
-            let finding = Diagnostic::error(UNKNOWN, "main.sharedLists", message).at(reference.span);
+            let mut finding = Diagnostic::error(UNKNOWN, "main.sharedLists", message).at(reference.span);
+            if let Some(name) = nearest(&reference.name, self.0.keys().map(|name| &**name)) {
+                finding = finding.help(format!("did you mean `{name}`?"));
+            }
             // Tools whose enums need it are blocked by findings of their own.
             return Some(finding.blocking(Blocks::Nothing));
         };
@@ -152,8 +165,12 @@ impl Lists {
             };
             match self.members(members, references) {
                 Ok(resolved) => *members = resolved,
-                Err(message) => {
-                    faults.push(blocked(UNKNOWN, message));
+                Err(fault) => {
+                    let finding = blocked(fault.code, fault.message);
+                    faults.push(Diagnostic {
+                        help: fault.meant.map(|name| format!("did you mean `{name}`?")),
+                        ..finding
+                    });
                     continue;
                 }
             }
@@ -166,7 +183,7 @@ impl Lists {
         faults
     }
 
-    fn members(&self, members: &[Member], references: &[ListReference]) -> Result<Vec<Member>, String> {
+    fn members(&self, members: &[Member], references: &[ListReference]) -> Result<Vec<Member>, MemberFault> {
         let mut resolved: Vec<Member> = Vec::new();
         let mut seen: HashSet<Box<str>> = HashSet::new();
         let mut add = |value: Box<str>, resolved: &mut Vec<Member>| {
@@ -183,13 +200,26 @@ impl Lists {
                 Member::List { list, field } => (list, field),
             };
             let Some(known) = self.0.get(list) else {
-                return Err(format!("the shared list {list:?} does not exist (known: {})", self.known()));
+                let message = format!("the shared list {list:?} does not exist (known: {})", self.known());
+                let meant = nearest(list, self.0.keys().map(|name| &**name)).map(str::to_owned);
+                return Err(MemberFault { code: UNKNOWN, message, meant });
             };
             let filter = references.iter().find(|reference| reference.name == *list);
             let filter = filter.and_then(|reference| reference.filter.as_ref());
-            let values = known
-                .values(field.as_deref(), filter)
-                .map_err(|fault| format!("the shared list {list:?} gives no values: {fault}"))?;
+            let values = known.values(field.as_deref(), filter).map_err(|fault| {
+                let (code, meant) = match &fault {
+                    ListFault::NeedsField { .. } => (FIELD, None),
+                    ListFault::UnknownField { field, fields } => {
+                        (FIELD, nearest(field, fields.iter().map(String::as_str)).map(str::to_owned))
+                    }
+                    ListFault::Empty => (UNKNOWN, None),
+                };
+                MemberFault {
+                    code,
+                    message: format!("the shared list {list:?} gives no values: {fault}"),
+                    meant,
+                }
+            })?;
             values.into_iter().for_each(|value| add(value, &mut resolved));
         }
         Ok(resolved)

@@ -1,6 +1,6 @@
 //! Runs all rules over a document.
 
-use flowmcp_spec::{Diagnostic, Document, DocumentKind, SourceFile};
+use flowmcp_spec::{Diagnostic, Document, DocumentKind, Schema, SourceFile};
 
 use crate::{
     Options, RULES, Rule, Rules, Scope, fields, findings::Findings, rule::Check, rules::code,
@@ -10,21 +10,40 @@ use crate::{
 /// Checks a document against all rules that neither reading nor lowering has checked already. The findings come in
 /// the order of the file.
 pub fn check(file: &SourceFile, document: &Document, options: &Options) -> Vec<Diagnostic> {
-    let subject = Subject::new(file, document, options);
+    check_subject(&Subject::new(file, document, options))
+}
+
+fn counts(options: &Options, rule: &Rule) -> bool {
+    options.rules == Rules::All || rule.blocks != Scope::Nothing
+}
+
+/// Checks what only the typed model can tell.
+pub(crate) fn check_lowered(subject: &Subject<'_>, schema: &Schema) -> Vec<Diagnostic> {
     let mut diagnostics = Vec::new();
-    let counts = |rule: &&Rule| options.rules == Rules::All || rule.blocks != Scope::Nothing;
-    for rule in RULES.iter().filter(counts) {
+    for rule in RULES.iter().filter(|rule| counts(subject.options, rule)) {
+        if let Check::Lowered(run) = &rule.check {
+            let mut findings = Findings::of(rule);
+            run(subject, schema, &mut findings);
+            diagnostics.extend(findings.into_diagnostics());
+        }
+    }
+    diagnostics
+}
+
+pub(crate) fn check_subject(subject: &Subject<'_>) -> Vec<Diagnostic> {
+    let mut diagnostics = Vec::new();
+    for rule in RULES.iter().filter(|rule| counts(subject.options, rule)) {
         let mut findings = Findings::of(rule);
         match &rule.check {
-            Check::Reading | Check::Lowering | Check::Activation => continue,
-            Check::Fields(rows) => fields::check(rows, &subject, &mut findings),
+            Check::Reading | Check::Lowering | Check::Activation | Check::Lowered(_) => continue,
+            Check::Fields(rows) => fields::check(rows, subject, &mut findings),
             Check::Schema(run) | Check::LoweringAnd(run) if subject.kind == DocumentKind::Schema => {
-                run(&subject, &mut findings);
+                run(subject, &mut findings);
             }
-            Check::List(run) if subject.kind == DocumentKind::List => run(&subject, &mut findings),
+            Check::List(run) if subject.kind == DocumentKind::List => run(subject, &mut findings),
             Check::Schema(_) | Check::LoweringAnd(_) | Check::List(_) => continue,
-            Check::Any(run) => run(&subject, &mut findings),
-            Check::Names(row) => code::names(row, rule.blocks, &subject, &mut findings),
+            Check::Any(run) => run(subject, &mut findings),
+            Check::Names(row) => code::names(row, rule.blocks, subject, &mut findings),
         }
         diagnostics.extend(findings.into_diagnostics());
     }

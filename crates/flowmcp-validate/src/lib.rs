@@ -57,7 +57,8 @@
 //! examples are the rule's tests. Each is a fenced block whose first line starts with `js wrong` or `js right`, followed by words:
 //!
 //! - nothing: the block is a whole file; `main`: fields of `main` in a complete schema; `tool`: fields of its one tool
-//!   `ping`; `parameter`: the members of that tool's `parameters`; `code`: what follows a complete `main`;
+//!   `ping`; `parameter`: the members of that tool's `parameters`; `resource`: fields of its one resource; `query`: fields
+//!   of one of that resource's queries; `code`: what follows a complete `main`;
 //! - settings: `accept=4`, `allow-local`, `grants=fetch`, `libraries=ethers`.
 //!
 //! In a wrong block a comment at the end of a line, `// ^ VAL011`, marks where a finding starts. A wrong block has exactly
@@ -80,3 +81,4 @@ pub use options::{Options, Rules};
 pub use rule::{Rule, Scope, Stage};
 pub use rules::{RULES, explain, rule};
 pub use validated::{Validated, validate};
+pub use words::nearest;

@@ -1,6 +1,6 @@
 //! What a rule is: a code, how bad breaking it is, what that blocks, its page, and how it is checked.
 
-use flowmcp_spec::{Code, Severity};
+use flowmcp_spec::{Code, Schema, Severity};
 
 use crate::{fields::Field, findings::Findings, rules::code::Names, subject::Subject};
 
@@ -59,6 +59,8 @@ pub(crate) enum Check {
     Fields(&'static [Field]),
     /// A function over a schema.
     Schema(fn(&Subject<'_>, &mut Findings<'_>)),
+    /// A function over a schema and its typed model, of which only whole tools are a part.
+    Lowered(fn(&Subject<'_>, &Schema, &mut Findings<'_>)),
     /// A function over a shared list.
     List(fn(&Subject<'_>, &mut Findings<'_>)),
     /// A function over any file.

@@ -1,13 +1,18 @@
 //! The list of all rules. One rule is one entry here, its check, and its page `rules/CODE.md`.
 
 pub(crate) mod code;
+mod declared_lists;
 mod handlers;
 mod identity;
 mod lists;
 mod output;
+mod preload;
 mod references;
+mod resources;
 mod root;
+mod tests;
 mod tools;
+mod unknown;
 
 use flowmcp_spec::{Code, Severity};
 
@@ -56,7 +61,7 @@ pub const RULES: &[Rule] = &[
     entry(page!("VAL000"), Error, File, "01", Check::Reading),
     entry(page!("VAL001"), Error, File, "01", Check::Reading),
     entry(page!("VAL002"), Error, File, "01", Check::Reading),
-    entry(page!("VAL003"), Warning, Nothing, "01", Check::Schema(tools::unknown_fields)),
+    entry(page!("VAL003"), Warning, Nothing, "01", Check::Any(unknown::fields)),
     entry(page!("VAL004"), Error, File, "01", Check::Schema(handlers::factory)),
     entry(page!("VAL005"), Warning, Nothing, "01", Check::Schema(handlers::handled_tools)),
     entry(page!("VAL006"), Warning, Nothing, "01", Check::Schema(handlers::hooks)),
@@ -105,6 +110,8 @@ pub const RULES: &[Rule] = &[
     entry(page!("VAL044"), Error, Tool, "02", Check::LoweringAnd(tools::primitive)),
     entry(page!("VAL045"), Error, Tool, "02", Check::LoweringAnd(tools::options)),
     entry(page!("VAL046"), Error, Tool, "02", Check::Lowering),
+    entry(page!("VAL048"), Warning, Nothing, "02", Check::Lowered(declared_lists::declared)),
+    entry(page!("VAL049"), Error, Tool, "02", Check::Activation),
     entry(page!("VAL050"), Error, Tool, "02", Check::Lowering),
     entry(page!("VAL051"), Error, Tool, "02", Check::Lowering),
     entry(page!("VAL052"), Error, Tool, "02", Check::Lowering),
@@ -134,18 +141,55 @@ pub const RULES: &[Rule] = &[
     entry(page!("VAL072"), Error, Tool, "03", Check::Activation),
     entry(page!("VAL073"), Error, Nothing, "03", Check::Activation),
     entry(page!("VAL074"), Error, File, "03", Check::Schema(references::reference_filters)),
+    entry(page!("VAL075"), Warning, Nothing, "03", Check::Lowered(declared_lists::unused)),
     // Caching
     entry(page!("VAL080"), Error, Nothing, "11", Check::Fields(&[optional(Kind::Tool, "preload", Shape::Object)])),
     entry(page!("VAL081"), Error, Nothing, "11", Check::Fields(&[required(Kind::Preload, "enabled", Shape::Bool)])),
     entry(page!("VAL082"), Error, Nothing, "11", Check::Fields(&[required(Kind::Preload, "ttl", Shape::PositiveInteger)])),
     entry(page!("VAL083"), Warning, Nothing, "11", Check::Fields(&[optional(Kind::Preload, "description", Shape::AnyText)])),
-    // Resources and skills: their shape
-    entry(page!("RES000"), Error, Nothing, "13", Check::Fields(&[optional(Kind::Main, "resources", Shape::Objects)])),
+    entry(page!("VAL084"), Hint, Nothing, "11", Check::Lowered(preload::ideal)),
+    entry(page!("VAL085"), Warning, Nothing, "11", Check::Lowered(preload::described)),
+    // Resources
+    entry(page!("RES000"), Error, Nothing, "13", Check::Fields(&[
+        optional(Kind::Main, "resources", Shape::Objects),
+        optional(Kind::Resource, "queries", Shape::Objects),
+    ])),
+    entry(page!("RES001"), Error, Nothing, "13", Check::Schema(resources::source)),
+    entry(page!("RES002"), Error, Nothing, "13", Check::Fields(&[required(Kind::Resource, "description", Shape::Text)])),
+    entry(page!("RES003"), Error, Nothing, "13", Check::Schema(resources::mode)),
+    entry(page!("RES004"), Error, Nothing, "13", Check::Schema(resources::origin)),
+    entry(page!("RES005"), Error, Nothing, "13", Check::Schema(resources::file_name)),
+    entry(page!("RES006"), Error, Nothing, "13", Check::Schema(resources::count)),
+    entry(page!("RES007"), Error, Nothing, "13", Check::Schema(resources::query_count)),
+    entry(page!("RES008"), Error, Nothing, "13", Check::Fields(&[required(Kind::Query, "sql", Shape::Text)])),
+    entry(page!("RES009"), Error, Nothing, "13", Check::Fields(&[required(Kind::Query, "description", Shape::Text)])),
+    entry(page!("RES010"), Error, Nothing, "13", Check::Schema(resources::parameters)),
+    entry(page!("RES011"), Warning, Nothing, "13", Check::Schema(resources::output)),
+    entry(page!("RES012"), Warning, Nothing, "13", Check::Schema(resources::tests)),
+    entry(page!("RES013"), Error, Nothing, "13", Check::Schema(resources::reads_only)),
+    entry(page!("RES014"), Error, Nothing, "13", Check::Schema(resources::bindings)),
+    entry(page!("RES015"), Error, Nothing, "13", Check::Schema(resources::locations)),
+    entry(page!("RES016"), Error, Nothing, "13", Check::Schema(resources::server_values)),
+    entry(page!("RES017"), Warning, Nothing, "13", Check::Schema(resources::resource_names)),
+    entry(page!("RES018"), Warning, Nothing, "13", Check::Schema(resources::query_names)),
+    entry(page!("RES019"), Error, Nothing, "13", Check::Schema(resources::scalars)),
+    entry(page!("RES021"), Error, Nothing, "13", Check::Schema(resources::rows)),
+    entry(page!("RES024"), Hint, Nothing, "13", Check::Schema(resources::described)),
+    entry(page!("RES025"), Error, Nothing, "13", Check::Schema(resources::written_in_project)),
+    entry(page!("RES026"), Error, Nothing, "13", Check::Schema(resources::document_mode)),
+    entry(page!("RES027"), Error, Nothing, "13", Check::Schema(resources::document_queries)),
+    entry(page!("RES028"), Warning, Nothing, "13", Check::Schema(resources::database_in_pack)),
+    // Skills
     entry(page!("SKL000"), Error, Nothing, "14", Check::Fields(&[optional(Kind::Main, "skills", Shape::ManyObjects)])),
     // Tests
-    entry(page!("TST001"), Warning, Nothing, "10", Check::Schema(tools::test_count)),
-    entry(page!("TST002"), Warning, Nothing, "10", Check::Schema(tools::test_descriptions)),
-    entry(page!("TST005"), Error, Nothing, "10", Check::Schema(tools::test_shapes)),
+    entry(page!("TST001"), Warning, Nothing, "10", Check::Schema(tests::count)),
+    entry(page!("TST002"), Warning, Nothing, "10", Check::Any(tests::descriptions)),
+    entry(page!("TST003"), Warning, Nothing, "10", Check::Lowered(tests::complete)),
+    entry(page!("TST004"), Warning, Nothing, "10", Check::Lowered(tests::values)),
+    entry(page!("TST005"), Error, Nothing, "10", Check::Schema(tests::shapes)),
+    entry(page!("TST006"), Warning, Nothing, "10", Check::Lowered(tests::known_keys)),
+    entry(page!("TST007"), Warning, Nothing, "10", Check::Lowered(tests::breadth)),
+    entry(page!("TST008"), Hint, Nothing, "10", Check::Lowered(tests::optionals)),
     // Shared lists
     entry(page!("LST002"), Error, File, "03", Check::Fields(&[
         required(Kind::List, "meta", Shape::Object),
@@ -195,17 +239,17 @@ pub const RULES: &[Rule] = &[
         grant: None,
         instead: "remove it: handlers cannot see files",
     })),
-    entry(page!("SEC011"), Error, Tool, "05", Check::Names(Names {
+    entry(page!("SEC011"), Warning, Tool, "05", Check::Names(Names {
         names: &["setTimeout", "setInterval", "setImmediate", "clearTimeout", "clearInterval", "clearImmediate", "queueMicrotask"],
         grant: Some("fetch"),
         instead: "do without waiting",
     })),
-    entry(page!("SEC012"), Error, Tool, "05", Check::Names(Names {
+    entry(page!("SEC012"), Warning, Tool, "05", Check::Names(Names {
         names: &["fetch"],
         grant: Some("fetch"),
         instead: "let the host send the request and change it in preRequest",
     })),
-    entry(page!("SEC014"), Error, Tool, "05", Check::Names(Names {
+    entry(page!("SEC014"), Warning, Tool, "05", Check::Names(Names {
         names: &["Buffer"],
         grant: Some("fetch"),
         instead: "use TextEncoder, Uint8Array, atob or btoa",

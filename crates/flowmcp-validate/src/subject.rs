@@ -1,6 +1,6 @@
 //! What rules look at: a document with its tools, parameters and other objects laid out, each with its place.
 
-use flowmcp_spec::{Document, DocumentKind, HandlerFacts, Node, SourceFile, Span};
+use flowmcp_spec::{Document, DocumentKind, Entry, HandlerFacts, Node, SourceFile, Span};
 
 use crate::{Options, findings::Place, words::cut};
 
@@ -36,10 +36,32 @@ pub(crate) enum Kind {
     Output,
     /// A tool's `preload`.
     Preload,
+    /// A member of `main.resources`.
+    Resource,
+    /// A member of a resource's `queries`.
+    Query,
+    /// A parameter's `position` in a query.
+    QueryPosition,
+    /// A parameter's `z` in a query.
+    QueryZ,
+    /// What `main.skills` says of one skill.
+    SkillEntry,
+    /// `prompt`, or a member of `main.prompts`.
+    Prompt,
     /// `list`.
     List,
     /// `list.meta`.
     ListMeta,
+    /// `skill`.
+    Skill,
+    /// `skill.requires`.
+    Requires,
+    /// A member of `skill.input`.
+    SkillInput,
+    /// `agent`, or the `main` of an older manifest.
+    Agent,
+    /// A member of an agent's `tests`.
+    AgentTest,
 }
 
 /// An object in the data.
@@ -85,6 +107,36 @@ impl<'d> Object<'d> {
         place
     }
 
+    /// The text of a field, if it has one.
+    pub(crate) fn text(&self, key: &str) -> Option<&'d str> {
+        self.node.get(key).and_then(Node::as_str)
+    }
+
+    /// The members of an array field.
+    pub(crate) fn items(&self, key: &str) -> &'d [Node] {
+        self.node.get(key).map(Node::items).unwrap_or_default()
+    }
+
+    /// The properties of an object field.
+    pub(crate) fn entries(&self, key: &str) -> &'d [Entry] {
+        self.node.get(key).map(Node::entries).unwrap_or_default()
+    }
+
+    /// The place of a property of an object field: its key.
+    pub(crate) fn entry(&self, key: &str, entry: &Entry) -> Place<'d> {
+        let path = format!("{}.{}.{}", self.path, cut(key), cut(&entry.key));
+        Place { path, span: entry.key_span, tool: self.tool }
+    }
+
+    /// The properties of an object field that are objects themselves.
+    fn children(&self, key: &str) -> impl Iterator<Item = Object<'d>> {
+        let path = format!("{}.{key}", self.path);
+        self.entries(key).iter().filter(|entry| entry.node.is_object()).map(move |entry| Object {
+            head: entry.key_span,
+            ..Object::new(&entry.node, format!("{path}.{}", cut(&entry.key)), None)
+        })
+    }
+
     fn child(&self, key: &str) -> Option<Object<'d>> {
         let node = self.node.get(key).filter(|node| node.is_object())?;
         Some(Object::new(node, format!("{}.{key}", self.path), self.tool))
@@ -110,7 +162,22 @@ impl<'d> Subject<'d> {
                 subject.add_child(Kind::ListMeta, &list, "meta");
                 subject.objects.push((Kind::List, list));
             }
-            _ => {}
+            DocumentKind::Skill => {
+                let skill = subject.root.clone();
+                subject.add_child(Kind::Requires, &skill, "requires");
+                subject.add_items(Kind::SkillInput, &skill, "input");
+                subject.objects.push((Kind::Skill, skill));
+            }
+            DocumentKind::Agent => {
+                let agent = subject.root.clone();
+                subject.add_items(Kind::AgentTest, &agent, "tests");
+                subject.objects.push((Kind::Agent, agent));
+            }
+            DocumentKind::Prompt if subject.root.node.is_object() => {
+                let prompt = subject.root.clone();
+                subject.objects.push((Kind::Prompt, prompt));
+            }
+            DocumentKind::Prompt | DocumentKind::Legacy => {}
         }
         subject
     }
@@ -146,6 +213,14 @@ impl<'d> Subject<'d> {
         }
     }
 
+    /// The members of an array that are objects.
+    fn add_items(&mut self, kind: Kind, parent: &Object<'d>, key: &str) {
+        for (index, node) in parent.items(key).iter().enumerate().filter(|(_, node)| node.is_object()) {
+            let path = format!("{}.{key}[{index}]", parent.path);
+            self.objects.push((kind, Object::new(node, path, parent.tool)));
+        }
+    }
+
     fn lay_out_schema(&mut self) {
         let main = self.root.clone();
         self.objects.push((Kind::Main, main.clone()));
@@ -157,6 +232,17 @@ impl<'d> Subject<'d> {
                     .push((Kind::Reference, Object::new(node, format!("main.sharedLists[{index}]"), None)));
             }
         }
+        for resource in main.children("resources") {
+            self.lay_out_resource(&resource);
+            self.objects.push((Kind::Resource, resource));
+        }
+        for skill in main.children("skills") {
+            self.objects.push((Kind::SkillEntry, skill));
+        }
+        self.add_items(Kind::SkillEntry, &main, "skills");
+        for prompt in main.children("prompts") {
+            self.objects.push((Kind::Prompt, prompt));
+        }
         let key = self.tools_key();
         for entry in main.node.get(key).map(Node::entries).unwrap_or_default() {
             if !entry.node.is_object() {
@@ -166,6 +252,19 @@ impl<'d> Subject<'d> {
             let tool = Object { head: entry.key_span, ..Object::new(&entry.node, path, Some(&entry.key)) };
             self.lay_out_tool(&tool);
             self.tools.push(tool);
+        }
+    }
+
+    fn lay_out_resource(&mut self, resource: &Object<'d>) {
+        for query in resource.children("queries") {
+            self.add_child(Kind::Output, &query, "output");
+            for (index, node) in query.items("parameters").iter().enumerate() {
+                let path = format!("{}.parameters[{index}]", query.path);
+                let parameter = Object::new(node, path, None);
+                self.add_child(Kind::QueryPosition, &parameter, "position");
+                self.add_child(Kind::QueryZ, &parameter, "z");
+            }
+            self.objects.push((Kind::Query, query));
         }
     }
 

@@ -6,7 +6,8 @@ use flowmcp_spec::{
 
 use crate::{
     Options,
-    check::{check, in_order},
+    check::{check_lowered, check_subject, in_order},
+    subject::Subject,
 };
 
 /// A checked value and everything that was found.
@@ -85,12 +86,16 @@ pub(crate) fn validate_document(
     document: &Document,
     options: &Options,
 ) -> Validated<Option<Schema>> {
-    let mut diagnostics = check(file, document, options);
+    let subject = Subject::new(file, document, options);
+    let mut diagnostics = check_subject(&subject);
     let mut value = None;
     if document.kind == DocumentKind::Schema {
         let lowered = lower(file, document);
         // VAL027 and VAL029 judge the root and know which tools need one.
         diagnostics.extend(lowered.diagnostics.into_iter().filter(|finding| finding.code != codes::ROOT));
+        if let Some(schema) = &lowered.schema {
+            diagnostics.extend(check_lowered(&subject, schema));
+        }
         in_order(&mut diagnostics);
         value = lowered.schema.filter(|_| file_blocked(&diagnostics).is_none());
     }

@@ -13,8 +13,8 @@ pub(crate) fn cut(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// The known name that someone most likely meant.
-pub(crate) fn nearest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
+/// The known name that someone most likely meant by a word, if one is much like it.
+pub fn nearest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     const LIKELY: f64 = 0.7;
     if word.len() > LONGEST {
         return None;

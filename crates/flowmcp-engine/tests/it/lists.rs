@@ -76,14 +76,14 @@ fn filters() {
 
 #[test]
 fn lists_that_give_nothing_are_errors_of_their_tool() {
-    let place = "VAL072 main.tools.get.parameters[0].z: the shared list";
+    let place = "main.tools.get.parameters[0].z: the shared list";
     check(
         CHAINS,
         "enum()",
         &["$chains"],
         "[]",
         &format!(
-            "{place} \"chains\" gives no values: entries are objects: name one of their fields (alias, id, main, tag)"
+            "VAL049 {place} \"chains\" gives no values: entries are objects: name one of their fields (alias, id, main, tag)"
         ),
     );
     check(
@@ -92,7 +92,7 @@ fn lists_that_give_nothing_are_errors_of_their_tool() {
         &["$chains:name"],
         "[]",
         &format!(
-            "{place} \"chains\" gives no values: no entry has the field \"name\"; there are alias, id, main, tag"
+            "VAL049 {place} \"chains\" gives no values: no entry has the field \"name\"; there are alias, id, main, tag"
         ),
     );
     check(
@@ -100,7 +100,7 @@ fn lists_that_give_nothing_are_errors_of_their_tool() {
         "enum()",
         &["$chain:name"],
         "[]",
-        &format!("{place} \"chain\" does not exist (known: chains)"),
+        &format!("VAL072 {place} \"chain\" does not exist (known: chains)"),
     );
     check(
         CHAINS,

@@ -40,7 +40,11 @@ pub(crate) fn names(row: &Names, scope: Scope, subject: &Subject<'_>, findings: 
     {
         let what = match &*found.name {
             ANY_NAME => "must not reach the global object by names that are put together".to_owned(),
-            name => format!("must not use `{name}`"),
+            name => match row.grant {
+                // Whether a pack may is for who serves it to decide, so the file itself is in order.
+                Some(grant) => format!("uses `{name}`, which needs the grant {grant}"),
+                None => format!("must not use `{name}`"),
+            },
         };
         let draft = |findings: &Findings<'_>| {
             let finding = findings.draft(&place(found), &*what);

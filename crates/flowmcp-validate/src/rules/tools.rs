@@ -1,17 +1,15 @@
-//! Rules about `main.tools`, each tool's own fields, its parameters and its tests.
+//! Rules about `main.tools`, each tool's own fields and its parameters.
 
 use flowmcp_spec::{Node, Value};
 
 use crate::{
     findings::{Findings, Place, softened},
     subject::{Kind, Object, Subject},
-    words::{advice, cut, nearest},
+    words::{cut, nearest},
 };
 
 /// Most tools of one schema (the seeds' limit: it keeps schemas focused; more work just as well).
 const MAX_TOOLS: usize = 8;
-/// Fewest tests of one tool that show what it can do.
-const MIN_TESTS: usize = 3;
 const METHODS: [&str; 4] = ["GET", "POST", "PUT", "DELETE"];
 /// `template` is the catalogue's: a value that other parameters' placeholders refer to.
 const LOCATIONS: [&str; 4] = ["insert", "query", "body", "template"];
@@ -105,7 +103,7 @@ pub(crate) fn location(subject: &Subject<'_>, findings: &mut Findings<'_>) {
     }
 }
 
-fn one_of(object: &Object<'_>, key: &str, known: &[&str], findings: &mut Findings<'_>) {
+pub(super) fn one_of(object: &Object<'_>, key: &str, known: &[&str], findings: &mut Findings<'_>) {
     let words = known.join(", ");
     let Some(node) = object.node.get(key) else {
         findings.report(&object.field(key), format!("is required and must be one of {words}"));
@@ -225,95 +223,6 @@ pub(crate) fn options(subject: &Subject<'_>, findings: &mut Findings<'_>) {
                 format!("must be a string such as 'min(1)' (found {})", option.shown()),
             );
             findings.push(if option.value == Value::Null { softened(finding) } else { finding });
-        }
-    }
-}
-
-/// VAL003. Fields that no one reads are most often misspelt.
-pub(crate) fn unknown_fields(subject: &Subject<'_>, findings: &mut Findings<'_>) {
-    for (kind, object) in subject.all_objects() {
-        let known: &[&str] = match kind {
-            Kind::Main => &[
-                "namespace",
-                "name",
-                "description",
-                "version",
-                "root",
-                "tools",
-                "docs",
-                "tags",
-                "requiredServerParams",
-                "requiredLibraries",
-                "headers",
-                "sharedLists",
-                "resources",
-                "skills",
-                "prompts",
-                "routes",
-            ],
-            Kind::Reference => &["ref", "version", "filter", "name"],
-            Kind::Tool => &[
-                "method",
-                "path",
-                "description",
-                "parameters",
-                "output",
-                "tests",
-                "preload",
-                "headers",
-                "async",
-            ],
-            Kind::Parameter => &["position", "z", "description"],
-            Kind::Position => &["key", "value", "location"],
-            Kind::Z => &["primitive", "options", "description"],
-            Kind::Output => &["mimeType", "schema", "description"],
-            Kind::Preload => &["enabled", "ttl", "description"],
-            Kind::List | Kind::ListMeta => continue,
-        };
-        for entry in object.node.entries().iter().filter(|entry| !known.contains(&&*entry.key)) {
-            let finding =
-                findings.draft(&object.key(&entry.key), "is not a field of the format and has no effect");
-            findings.push(finding.help(advice(&entry.key, known)));
-        }
-    }
-}
-
-/// TST001.
-pub(crate) fn test_count(subject: &Subject<'_>, findings: &mut Findings<'_>) {
-    for tool in &subject.tools {
-        let count = tool.node.get("tests").map_or(0, |tests| tests.items().len());
-        if count < MIN_TESTS {
-            findings.report(&tool.place(), format!("should have at least {MIN_TESTS} tests (found {count})"));
-        }
-    }
-}
-
-/// TST002.
-pub(crate) fn test_descriptions(subject: &Subject<'_>, findings: &mut Findings<'_>) {
-    for tool in &subject.tools {
-        let tests = tool.node.get("tests").map(Node::items).unwrap_or_default();
-        for (index, test) in tests.iter().enumerate().filter(|(_, test)| test.is_object()) {
-            if test.get("_description").and_then(Node::as_str).is_none_or(|text| text.trim().is_empty()) {
-                let place = tool.member("tests", index, test);
-                findings.report(&place, "should say in `_description` what it shows");
-            }
-        }
-    }
-}
-
-/// TST005.
-pub(crate) fn test_shapes(subject: &Subject<'_>, findings: &mut Findings<'_>) {
-    for tool in &subject.tools {
-        let Some(tests) = tool.node.get("tests") else { continue };
-        if !tests.is_array() {
-            findings.report(
-                &tool.field("tests"),
-                format!("must be an array of objects (found {})", tests.shown()),
-            );
-        }
-        for (index, test) in tests.items().iter().enumerate().filter(|(_, test)| !test.is_object()) {
-            let place = tool.member("tests", index, test);
-            findings.report(&place, format!("must be an object with arguments (found {})", test.shown()));
         }
     }
 }

@@ -5,6 +5,9 @@ use std::{collections::BTreeSet, path::Path};
 use flowmcp_spec::{Diagnostic, Severity, SourceFile, read};
 use flowmcp_validate::{Options, RULES, Rule, Stage, explain, validate};
 
+/// Words for what is around a block.
+const FRAMES: [&str; 6] = ["main", "tool", "parameter", "resource", "query", "code"];
+
 /// One fenced block of a page.
 struct Example<'p> {
     wrong: bool,
@@ -16,6 +19,11 @@ struct Example<'p> {
 fn file(example: &Example<'_>) -> String {
     const MAIN: &str = "namespace: 'demo', name: 'Demo', description: 'An example', version: '3.0.0', root: 'https://api.example.com',";
     const TOOL: &str = "method: 'GET', path: '/ping', description: 'Ping'";
+    const RESOURCE: &str = "source: 'sqlite', mode: 'in-memory', origin: 'global', name: 'demo-places.db', description: 'Places',";
+    const GET_SCHEMA: &str = "getSchema: { sql: 'SELECT name, sql FROM sqlite_master', description: 'The tables', parameters: [], \
+        output: { mimeType: 'application/json', schema: { type: 'array' } }, tests: [ { _description: 'All' } ] }";
+    const QUERY: &str = "sql: 'SELECT * FROM places WHERE id = ?', description: 'One place', \
+        parameters: [ { position: { key: 'id', value: '{{USER_PARAM}}' }, z: { primitive: 'number()', options: [] } } ],";
     let body = &example.body;
     let ping = format!("tools: {{ ping: {{ {TOOL}, parameters: [] }} }},");
     match example.words.first().copied() {
@@ -28,6 +36,12 @@ fn file(example: &Example<'_>) -> String {
                 "export const main = {{ {MAIN} tools: {{ ping: {{ {TOOL}, parameters: [\n{body}\n] }} }} }}"
             )
         }
+        Some("resource") => format!(
+            "export const main = {{ {MAIN} {ping} resources: {{ places: {{ {RESOURCE} queries: {{ {GET_SCHEMA} }},\n{body}\n}} }} }}"
+        ),
+        Some("query") => format!(
+            "export const main = {{ {MAIN} {ping} resources: {{ places: {{ {RESOURCE} queries: {{ {GET_SCHEMA}, find: {{ {QUERY}\n{body}\n}} }} }} }} }}"
+        ),
         Some("code") => format!("export const main = {{ {MAIN} {ping} }}\n{body}"),
         _ => format!("\n{body}"),
     }
@@ -42,7 +56,7 @@ fn options(example: &Example<'_>) -> Options {
             Some(("libraries", name)) => options.libraries.push(name.to_owned()),
             Some(_) => panic!("unknown setting {word}"),
             None if *word == "allow-local" => options.allow_local = true,
-            None => assert!(["main", "tool", "parameter", "code"].contains(word), "unknown word {word}"),
+            None => assert!(FRAMES.contains(word), "unknown word {word}"),
         }
     }
     options
