@@ -55,7 +55,7 @@ impl Lists {
     }
 
     /// All lists, by name.
-    pub(crate) fn all(&self) -> Vec<&Arc<List>> {
+    pub fn all(&self) -> Vec<&Arc<List>> {
         let mut lists: Vec<&Arc<List>> = self.0.values().collect();
         lists.sort_unstable_by(|a, b| a.name.cmp(&b.name));
         lists

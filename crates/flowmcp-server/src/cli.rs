@@ -36,6 +36,18 @@ pub struct SourceFlags {
     pub set: Vec<String>,
 }
 
+impl SourceFlags {
+    /// The same settings and keys with these packs instead of all others; with none, unchanged.
+    pub(crate) fn with_packs(&self, paths: &[PathBuf]) -> SourceFlags {
+        let mut flags = self.clone();
+        if !paths.is_empty() {
+            flags.set.push("packs=[]".to_owned());
+            flags.pack = paths.to_vec();
+        }
+        flags
+    }
+}
+
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
@@ -55,11 +67,11 @@ pub enum Command {
         code: String,
     },
     /// Print the integrity hash of schemas.
-    Hash {
-        /// Schema files.
-        #[arg(required = true)]
-        files: Vec<PathBuf>,
-    },
+    Hash(HashArgs),
+    /// Record the hashes of packs in their lock files, or compare.
+    Lock(LockArgs),
+    /// List the tools that use a shared list.
+    ListRefs(ListRefsArgs),
     /// Show or check the configuration.
     Config {
         /// What to do with it.
@@ -121,6 +133,42 @@ pub struct TestArgs {
     #[arg(long)]
     pub dry_run: bool,
     /// Print JSON, one object a line.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What to hash.
+#[derive(Debug, Args)]
+pub struct HashArgs {
+    /// Schema files.
+    #[arg(required = true)]
+    pub files: Vec<PathBuf>,
+    /// Also the hash of each tool's interface.
+    #[arg(long)]
+    pub tools: bool,
+}
+
+/// What to lock.
+#[derive(Debug, Args)]
+pub struct LockArgs {
+    /// Packs; without any, those of the configuration.
+    pub paths: Vec<PathBuf>,
+    /// Write nothing; say what differs from the lock files.
+    #[arg(long)]
+    pub check: bool,
+    /// Print JSON, one object a pack.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Which list to look for.
+#[derive(Debug, Args)]
+pub struct ListRefsArgs {
+    /// Name of the list.
+    pub name: String,
+    /// Packs; without any, those of the configuration.
+    pub paths: Vec<PathBuf>,
+    /// Print JSON.
     #[arg(long)]
     pub json: bool,
 }

@@ -4,6 +4,8 @@ mod call;
 mod config;
 mod hash;
 mod list;
+mod list_refs;
+mod lock;
 mod serve;
 mod test;
 mod validate;
@@ -51,7 +53,9 @@ pub fn run(cli: Cli, environment: &Environment) -> ExitCode {
         Some(Command::Test(args)) => test::run(&cli.sources, &args, environment),
         Some(Command::Validate(args)) => validate::run(&cli.sources, &args),
         Some(Command::Explain { code }) => explain(&code),
-        Some(Command::Hash { files }) => hash::run(&files),
+        Some(Command::Hash(args)) => hash::run(&args),
+        Some(Command::Lock(args)) => lock::run(&cli.sources, &args, environment),
+        Some(Command::ListRefs(args)) => list_refs::run(&cli.sources, &args, environment),
         Some(Command::Config { action: ConfigAction::Show }) => config::show(&cli.sources, environment),
         Some(Command::Config { action: ConfigAction::Check }) => config::check(&cli.sources, environment),
         Some(Command::Completions { shell }) => {
@@ -216,6 +220,7 @@ fn pack_source(pack: &Pack, config: &Config) -> PackSource {
         sandbox: config.sandbox_settings(pack),
         accept_versions: pack.accept_versions.clone(),
         file_bytes: config.limits.schema_file,
+        integrity: pack.integrity.unwrap_or_default(),
     }
 }
 

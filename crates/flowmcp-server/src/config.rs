@@ -258,7 +258,7 @@ pub struct Pack {
     pub accept_versions: Vec<String>,
     /// Whether handlers keep one context per schema.
     pub reuse: bool,
-    /// What a mismatch with the recorded hashes does.
+    /// What a difference from `flowmcp.lock` does.
     pub integrity: Option<Integrity>,
     /// Which file runs where a schema has handlers in both languages.
     pub sandbox: Option<HandlerFile>,
@@ -268,16 +268,17 @@ pub struct Pack {
     pub cache: Option<bool>,
 }
 
-/// What a mismatch with recorded hashes does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+/// What a difference from the pack's lock file does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Integrity {
-    /// Nothing.
+    /// Nothing; the lock file is not even looked for.
+    #[default]
     Off,
     /// A warning.
     Warn,
-    /// The file is left out.
-    Require,
+    /// The file's tools are hidden.
+    Locked,
 }
 
 /// File extension of handlers.

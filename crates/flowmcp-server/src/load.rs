@@ -18,7 +18,11 @@ use flowmcp_spec::{
 };
 use flowmcp_validate::{Options, Rules, check, validate};
 
-use crate::packs::{PackFiles, discover};
+use crate::{
+    config::Integrity,
+    lock::Guard,
+    packs::{PackFiles, discover},
+};
 
 /// One pack to load.
 #[derive(Debug, Clone)]
@@ -33,6 +37,8 @@ pub struct PackSource {
     pub accept_versions: Vec<String>,
     /// Bytes of a schema or list file.
     pub file_bytes: usize,
+    /// What a difference from its lock file does.
+    pub integrity: Integrity,
 }
 
 /// Everything that loading gave.
@@ -236,13 +242,27 @@ fn load_pack(pack: &PackSource, files: &PackFiles, keep: Keep, catalogue: &mut C
         },
     };
     let lists = load_lists(pack, files, &options, keep, catalogue);
+    let guard = Guard::of(&pack.path, pack.integrity, &lists);
+    catalogue.warnings.extend(guard.iter().flat_map(|guard| guard.notes(&files.files)));
     let policy = Arc::new(pack.policy.clone());
     let sources = readable(files, &files.files, pack, keep, catalogue);
     let loaded = read_all(&sources, threads(), |index, read| {
-        sources.get(index).map(|file| load_file(file, read, &options, &lists, (&policy, pack.sandbox), keep))
+        let file = sources.get(index)?;
+        let objection = guard.as_ref().and_then(|guard| guard.objection(file, &read));
+        let mut loaded = load_file(file, read, &options, &lists, (&policy, pack.sandbox), keep);
+        if let Some(objection) = &objection
+            && guard.as_ref().is_some_and(Guard::hides)
+        {
+            loaded.refuse_all(objection);
+        }
+        Some((loaded, objection))
     });
     for (source, file) in sources.into_iter().zip(loaded) {
-        let Some(file) = file else { continue };
+        let Some((file, objection)) = file else { continue };
+        // Without any lock the one note about that is enough.
+        if let Some(objection) = objection.filter(|_| guard.as_ref().is_some_and(Guard::is_locked)) {
+            catalogue.warnings.push(format!("{}: {objection}", source.path));
+        }
         match file.kind {
             Some(DocumentKind::Schema | DocumentKind::Legacy) | None => catalogue.counts.schemas += 1,
             Some(DocumentKind::List) => catalogue.counts.lists += 1,
@@ -370,6 +390,19 @@ struct LoadedFile {
     refused: Vec<RefusedTool>,
     diagnostics: Vec<Diagnostic>,
     tests: Vec<(Box<str>, Vec<Test>)>,
+}
+
+impl LoadedFile {
+    fn refuse_all(&mut self, reason: &str) {
+        self.refused.extend(self.tools.drain(..).map(|tool| RefusedTool {
+            namespace: tool.namespace.to_string(),
+            schema: tool.schema.to_string(),
+            key: tool.key.to_string(),
+            description: tool.description.to_string(),
+            file: tool.file.clone(),
+            reason: reason.to_owned(),
+        }));
+    }
 }
 
 fn load_file(

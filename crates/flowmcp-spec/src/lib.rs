@@ -24,7 +24,7 @@ pub mod ztype;
 pub use diagnostic::{Blocks, Code, Diagnostic, Severity};
 pub use document::{Document, DocumentKind, Entry, Node, Value};
 pub use facts::{CodeUse, HandledTool, HandlerFacts, HandlersExport, Reach};
-pub use hash::{hash, sha256};
+pub use hash::{agent_hash, hash, sha256, tool_hash};
 pub use lower::{List, ListFault, Lowered, lower, lower_list, tests_of};
 pub mod codes {
     //! Codes of the findings that lowering makes.

@@ -19,12 +19,7 @@ use crate::{
 };
 
 pub(super) fn run(flags: &SourceFlags, args: &TestArgs, environment: &Environment) -> Result<u8> {
-    let mut flags = flags.clone();
-    if !args.paths.is_empty() {
-        // The configuration's settings and keys count, its packs do not.
-        flags.set.push("packs=[]".to_owned());
-        flags.pack.clone_from(&args.paths);
-    }
+    let flags = flags.with_packs(&args.paths);
     let mut session = session(&flags, Vec::new(), environment, Keep::Tests)?;
     report_loading(&session.catalogue);
     let tests = std::mem::take(&mut session.catalogue.tests);

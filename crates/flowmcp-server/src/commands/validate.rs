@@ -8,6 +8,7 @@ use flowmcp_spec::MAX_FILE_BYTES;
 use super::{NOT_IN_ORDER, print, refuse_unreadable};
 use crate::{
     cli::{Format, SourceFlags, ValidateArgs},
+    config::Integrity,
     load::{Catalogue, Keep, PackSource, load},
     logging, report, sarif,
 };
@@ -26,6 +27,7 @@ pub(super) fn run(flags: &SourceFlags, args: &ValidateArgs) -> Result<u8> {
             policy: PackPolicy { network, ..PackPolicy::new(path.display().to_string()) },
             accept_versions: flags.accept_version.clone(),
             file_bytes: MAX_FILE_BYTES,
+            integrity: Integrity::Off,
         })
         .collect();
     let catalogue = load(&packs, &mut ServerParams::default(), Keep::Texts);

@@ -7,7 +7,6 @@ use super::{Config, Origins};
 const WITHOUT_EFFECT: &[&str] = &[
     "http.timeout",
     "packs[].cache",
-    "packs[].integrity",
     "packs[].sandbox",
     "plugins.*",
     "sandboxes.*",

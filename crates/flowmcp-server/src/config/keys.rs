@@ -138,7 +138,7 @@ pub(super) static PACK: Shape = Shape::Table(&[
     key("allow_local", Shape::Bool, "false"),
     key("accept_versions", Shape::List(&Shape::Text(&VERSION)), "[]"),
     key("reuse", Shape::Bool, "false"),
-    optional("integrity", Shape::OneOf(&["off", "warn", "require"])),
+    optional("integrity", Shape::OneOf(&["off", "warn", "locked"])),
     optional("sandbox", Shape::OneOf(&["mjs", "lua"])),
     key("publish_output_schema", Shape::Bool, "false"),
     optional("cache", Shape::Bool),

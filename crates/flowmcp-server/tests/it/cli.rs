@@ -10,6 +10,7 @@ pub(crate) mod project;
 mod bombs;
 mod hash;
 mod list;
+mod lock;
 mod other;
 mod test;
 pub(crate) mod upstream;
