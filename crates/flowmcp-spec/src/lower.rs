@@ -6,6 +6,7 @@
 mod inputs;
 mod lists;
 mod path;
+mod resources;
 mod root;
 mod template;
 
@@ -91,6 +92,7 @@ pub fn lower(file: &SourceFile, document: &Document) -> Lowered {
         libraries: texts("requiredLibraries"),
         lists: lists::references(main),
         tools: Vec::new(),
+        resources: resources::lower(main, document, &mut diagnostics),
     };
     let tools = main.get("tools").or_else(|| main.get("routes"));
     for entry in tools.map(Node::entries).unwrap_or_default() {
@@ -172,13 +174,7 @@ impl Scope<'_> {
             query,
             body,
             headers,
-            output: node.get("output").map(|output| OutputDeclaration {
-                mime_type: output.get("mimeType").and_then(Node::as_str).map(Into::into),
-                schema: output
-                    .get("schema")
-                    .filter(|schema| schema.is_object())
-                    .map(|schema| schema.to_json().into()),
-            }),
+            output: output(node),
             hooks,
             server_params: Vec::new(),
         };
@@ -235,6 +231,16 @@ impl Scope<'_> {
         }
         headers
     }
+}
+
+fn output(node: &Node) -> Option<OutputDeclaration> {
+    node.get("output").map(|output| OutputDeclaration {
+        mime_type: output.get("mimeType").and_then(Node::as_str).map(Into::into),
+        schema: output
+            .get("schema")
+            .filter(|schema| schema.is_object())
+            .map(|schema| schema.to_json().into()),
+    })
 }
 
 fn header_fault(name: &str, value: &str) -> Option<String> {

@@ -1,10 +1,17 @@
 //! The typed model of a schema: both dialects as one, placeholders resolved, nothing looked up again per call.
 
+mod resources;
+
 use std::{fmt, sync::Arc};
 
 use serde_json::Value;
 
 use crate::{Span, ZType};
+
+pub use resources::{
+    Author, DatabaseMode, FREE_QUERY, FREE_QUERY_MOST_ROWS, FREE_QUERY_ROWS, GET_SCHEMA, Origin, Query,
+    RUN_SQL, Resource, ResourceFile, ResourceSource, Sql,
+};
 
 /// A schema file's endpoints, ready to be activated.
 #[derive(Debug, Clone)]
@@ -33,6 +40,8 @@ pub struct Schema {
     pub lists: Vec<ListReference>,
     /// Endpoints in order.
     pub tools: Vec<Tool>,
+    /// Local resources in order.
+    pub resources: Vec<Resource>,
 }
 
 /// One endpoint.

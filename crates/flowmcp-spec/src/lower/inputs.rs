@@ -38,6 +38,8 @@ enum Location {
     Body,
     /// Not sent by itself: other parameters refer to it.
     Template,
+    /// A `?` of a resource's statement.
+    Bound,
 }
 
 impl Location {
@@ -64,6 +66,22 @@ impl Parameters {
         handled: bool,
         faults: &mut Vec<Diagnostic>,
     ) -> Option<Self> {
+        Self::build(tool, node, server_params, handled, None, faults)
+    }
+
+    /// The parameters of a resource's query, whose places are the `?` of its statement. As [`Parameters::lower`].
+    pub(super) fn bound(query: &str, node: &Node, faults: &mut Vec<Diagnostic>) -> Option<Self> {
+        Self::build(query, node, &[], false, Some(Location::Bound), faults)
+    }
+
+    fn build(
+        tool: &str,
+        node: &Node,
+        server_params: &[Box<str>],
+        handled: bool,
+        everywhere: Option<Location>,
+        faults: &mut Vec<Diagnostic>,
+    ) -> Option<Self> {
         if !node.is_array() {
             return None;
         }
@@ -72,7 +90,7 @@ impl Parameters {
             .items()
             .iter()
             .enumerate()
-            .map(|(index, node)| parameter(Place { tool, index }, node, faults))
+            .map(|(index, node)| parameter(Place { tool, index }, node, everywhere, faults))
             .collect();
         let blocked =
             faults.get(before..).unwrap_or_default().iter().any(|fault| fault.blocks != Blocks::Nothing);
@@ -105,7 +123,7 @@ impl Parameters {
             return None;
         }
         let (text, key, z) = (parameter.text.clone(), parameter.key.clone(), parameter.z.clone());
-        let body = parameter.location == Location::Body;
+        let typed = matches!(parameter.location, Location::Body | Location::Bound);
         let found: Vec<Placeholder<'_>> = pieces(&text).collect();
         let names = found.iter().filter(|piece| matches!(piece, Placeholder::Name(_))).count();
         let whole = names == 1
@@ -114,7 +132,7 @@ impl Parameters {
                 Placeholder::Name(_) => true,
             });
         let value = if names == 0 {
-            if body { FieldValue::Fixed(fixed(&z, &text)) } else { FieldValue::Parts(text_part(&text)) }
+            if typed { FieldValue::Fixed(fixed(&z, &text)) } else { FieldValue::Parts(text_part(&text)) }
         } else {
             let mut parts = Vec::with_capacity(found.len());
             let mut single = None;
@@ -311,6 +329,11 @@ impl Parameters {
         .collect()
     }
 
+    /// The values of all parameters, in order.
+    pub(super) fn bindings(&self) -> Vec<FieldValue> {
+        self.list.iter().filter_map(|parameter| parameter.value.clone()).collect()
+    }
+
     /// A schema whose own tests put a `/` into an insert says that its values span segments.
     pub(super) fn allow_segments(&mut self, tests: &[Node]) {
         for input in &mut self.inputs {
@@ -341,10 +364,16 @@ impl fmt::Display for Place<'_> {
     }
 }
 
-fn parameter(path: Place<'_>, node: &Node, faults: &mut Vec<Diagnostic>) -> Option<Parameter> {
+fn parameter(
+    path: Place<'_>,
+    node: &Node,
+    everywhere: Option<Location>,
+    faults: &mut Vec<Diagnostic>,
+) -> Option<Parameter> {
     let position = node.get("position")?;
     let z_node = node.get("z")?;
-    let location = position.get("location").and_then(Node::as_str).and_then(Location::named);
+    let own = || position.get("location").and_then(Node::as_str).and_then(Location::named);
+    let location = everywhere.or_else(own);
     let primitive = z_node.get("primitive")?;
     let description = node.get("description").or_else(|| z_node.get("description"));
     let options: Vec<&str> =
