@@ -22,7 +22,10 @@ use crate::file::{FileError, FileId, Location};
 const PAGES: i32 = 1024;
 
 /// Whether this process has made a copy of a database. A reload of the schemas does not make another one.
-static COPIED: Mutex<BTreeMap<(FileId, PathBuf), Arc<Mutex<bool>>>> = Mutex::new(BTreeMap::new());
+static COPIED: Mutex<BTreeMap<(FileId, PathBuf), Copied>> = Mutex::new(BTreeMap::new());
+
+/// Held while the copy is made.
+type Copied = Arc<Mutex<bool>>;
 
 /// Copies a database to `{name}.bak`, unless this process has done so. Others that want to change a database wait for it;
 /// it takes as long as it takes, since a change without a copy is not made.

@@ -111,16 +111,12 @@ impl Scope<'_> {
             };
             Sql::Dynamic { sql, limit: named("limit") }
         } else {
-            for (index, binding) in bindings.iter().enumerate() {
-                let FieldValue::Parts(parts) = binding else { continue };
-                let Some(key) = parts.iter().find_map(server_key) else { continue };
-                let message = format!("{key} is a server parameter, and local queries have none");
-                let fault = Diagnostic::error(
-                    UNMATCHED_PLACEHOLDER,
-                    format!("{path}.parameters[{index}].position"),
-                    message,
-                );
-                faults.push(fault.at(entry.key_span));
+            let is_server = |part: &Part| matches!(part, Part::Server(_));
+            // Local queries have no server parameters; a rule says so.
+            if bindings
+                .iter()
+                .any(|binding| matches!(binding, FieldValue::Parts(parts) if parts.iter().any(is_server)))
+            {
                 return None;
             }
             Sql::Prepared { text: text.into(), bindings }
@@ -200,13 +196,6 @@ fn free_inputs() -> Vec<Input> {
         input("sql", "One SQL statement (SQLite)".to_owned(), ZType { min: Some(1.0), ..ZType::string() }, 0),
         input("limit", format!("Most rows to return, {FREE_QUERY_ROWS} if left out"), limit, 1),
     ]
-}
-
-fn server_key(part: &Part) -> Option<&str> {
-    match part {
-        Part::Server(key) => Some(key),
-        Part::Text(_) | Part::Input(_) => None,
-    }
 }
 
 #[cfg(test)]
