@@ -24,8 +24,8 @@ mod transport;
 
 pub use sandbox::{
     ContextLife, DerivedEncoding, DerivedToken, FetchRequest, FetchResult, Handlers, Hook, HookCall,
-    HookOutput, HookValue, LogLevel, NetworkGrant, Sandbox, SandboxError, SandboxHost, SandboxLimits,
-    SandboxProgram, SandboxSettings, SandboxSource, Ticket,
+    HookOutput, HookValue, LogLevel, NetworkGrant, Outline, Sandbox, SandboxError, SandboxHost,
+    SandboxLimits, SandboxProgram, SandboxSettings, SandboxSource, Ticket,
 };
 pub use secret::Secret;
 pub use transport::{

@@ -50,11 +50,11 @@ pub trait Handlers {
     /// [`SandboxError`] when the hook threw, returned what JSON cannot hold, or reached a limit.
     fn call(&mut self, call: &HookCall<'_>) -> Result<HookOutput, SandboxError>;
 
-    /// Runs the factory and lists the hooks it gives, in the order of its keys.
+    /// Runs the factory and tells what it gives.
     ///
     /// # Errors
     /// As for [`Handlers::call`].
-    fn hooks(&mut self, deadline: Instant) -> Result<Vec<(String, Vec<Hook>)>, SandboxError>;
+    fn outline(&mut self, deadline: Instant) -> Result<Outline, SandboxError>;
 
     /// Does in advance, while nobody waits, what the next call would begin with. Runs nothing of the handlers.
     fn prepare(&mut self) {}
@@ -130,6 +130,33 @@ pub struct HookCall<'a> {
     pub tokens: &'a [String],
     /// When the whole call must have ended.
     pub deadline: Instant,
+}
+
+/// What a factory gave: names and kinds, no values.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outline {
+    /// A function.
+    Function,
+    /// An object with its own members in their order, at most [`Outline::MEMBERS`].
+    Object(Vec<(String, Outline)>),
+    /// Something else, or an object deeper than [`Outline::DEPTH`], as a word: `number`, `null`.
+    Other(String),
+}
+
+impl Outline {
+    /// Most levels that are looked at: tools, their hooks (of resources: their queries), the hooks of those.
+    pub const DEPTH: usize = 3;
+    /// Most members of one object.
+    pub const MEMBERS: usize = 256;
+
+    /// What it is, as a word.
+    pub fn kind(&self) -> &str {
+        match self {
+            Outline::Function => "function",
+            Outline::Object(_) => "object",
+            Outline::Other(kind) => kind,
+        }
+    }
 }
 
 /// What a hook gave.

@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use flowmcp_plugin::{Hook, HookCall, HookOutput, HookValue, SandboxError, Ticket};
+use flowmcp_plugin::{Hook, HookCall, HookOutput, HookValue, Outline, SandboxError, Ticket};
 use rquickjs::{Ctx, Error, Function, Object, Persistent, Promise, TypedArray, Value, promise::PromiseState};
 
 use crate::{
@@ -17,6 +17,9 @@ use crate::{
 
 /// Longest that one wait for the host lasts before the deadline is looked at again.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
+
+/// Longest name of a member that is told, in characters.
+const LONGEST_NAME: usize = 256;
 
 /// A context in use.
 pub(crate) struct Run<'a, 'js> {
@@ -62,24 +65,24 @@ impl<'js> Run<'_, 'js> {
         self.settle(&self.js(make.call((exported,)))?)
     }
 
-    /// Names of the tools and hooks in what the factory gave.
-    pub(crate) fn list(&self, handlers: &Value<'js>) -> Outcome<Vec<(String, Vec<Hook>)>> {
-        let Some(handlers) = handlers.as_object() else { return Ok(Vec::new()) };
-        let mut tools = Vec::new();
-        for name in handlers.keys::<String>() {
-            let name = self.js(name)?;
-            let tool: Value<'js> = self.js(handlers.get(name.as_str()))?;
-            let Some(tool) = tool.into_object() else { continue };
-            let mut hooks = Vec::new();
-            for hook in Hook::ALL {
-                let value: Value<'js> = self.js(tool.get(hook.as_str()))?;
-                if value.is_function() {
-                    hooks.push(hook);
-                }
-            }
-            tools.push((name, hooks));
+    /// What the factory gave, down to a depth.
+    pub(crate) fn outline(&self, value: Value<'js>, depth: usize) -> Outcome<Outline> {
+        if value.is_function() {
+            return Ok(Outline::Function);
         }
-        Ok(tools)
+        let kind = value.type_name();
+        let Some(object) = value.into_object().filter(|object| depth > 0 && !object.is_array()) else {
+            return Ok(Outline::Other(kind.to_owned()));
+        };
+        let mut members = Vec::new();
+        for name in object.keys::<String>().take(Outline::MEMBERS) {
+            let name = self.js(name)?;
+            let member: Value<'js> = self.js(object.get(name.as_str()))?;
+            // A name as long as the memory is no name of a tool or hook.
+            let short = name.chars().take(LONGEST_NAME).collect();
+            members.push((short, self.outline(member, depth - 1)?));
+        }
+        Ok(Outline::Object(members))
     }
 
     /// Freezes the intrinsics of a context that outlives its call.

@@ -51,7 +51,7 @@ use std::{
 
 use bytes::Bytes;
 use flowmcp_plugin::{
-    ContextLife, Handlers, Hook, HookCall, HookOutput, Sandbox, SandboxError, SandboxHost, SandboxLimits,
+    ContextLife, Handlers, HookCall, HookOutput, Outline, Sandbox, SandboxError, SandboxHost, SandboxLimits,
     SandboxProgram, SandboxSettings, SandboxSource,
 };
 use rquickjs::Persistent;
@@ -85,7 +85,7 @@ impl Sandbox for JsSandbox {
             let program = SandboxProgram { path: source.path, code: &code, shared_lists: "" };
             if let Ok(mut handlers) = self.load(&program, SandboxSettings::default(), Rc::new(NoHost)) {
                 let deadline = Instant::now() + Duration::from_secs(1);
-                drop(handlers.hooks(deadline));
+                drop(handlers.outline(deadline));
             }
         }
     }
@@ -155,8 +155,8 @@ impl Handlers for JsHandlers {
         self.run(call.deadline, tokens, |run, handlers| run.hook(handlers, call))
     }
 
-    fn hooks(&mut self, deadline: Instant) -> Result<Vec<(String, Vec<Hook>)>, SandboxError> {
-        self.run(deadline, Vec::new(), |run, handlers| run.list(handlers))
+    fn outline(&mut self, deadline: Instant) -> Result<Outline, SandboxError> {
+        self.run(deadline, Vec::new(), |run, handlers| run.outline(handlers.clone(), Outline::DEPTH))
     }
 
     fn prepare(&mut self) {

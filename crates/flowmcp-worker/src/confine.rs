@@ -32,8 +32,36 @@ impl fmt::Display for Layer {
     }
 }
 
-/// Names of the layers that are missing, joined for an error text; none when all hold.
-pub(crate) fn missing(layers: &[Layer]) -> Option<String> {
+/// Which layers a worker takes on. All of them, but for showing what one does by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Layers {
+    /// Every layer, as for handlers.
+    All,
+    /// Of the three that refuse system calls, Landlock alone.
+    Landlock,
+    /// The resource limits alone.
+    Limits,
+    /// The system call filter alone.
+    Seccomp,
+}
+
+impl Layers {
+    /// Every choice, all layers together first.
+    pub const EACH: [Layers; 4] = [Layers::All, Layers::Landlock, Layers::Limits, Layers::Seccomp];
+
+    /// The word for it in texts and JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Layers::All => "all layers",
+            Layers::Landlock => "Landlock",
+            Layers::Limits => "resource limits",
+            Layers::Seccomp => "seccomp",
+        }
+    }
+}
+
+/// Names of the layers that are missing, joined for a text; none when all hold.
+pub fn missing(layers: &[Layer]) -> Option<String> {
     if layers.is_empty() {
         return Some("every layer of confinement".to_owned());
     }
@@ -54,7 +82,7 @@ fn layer(name: &str, result: Result<(), impl fmt::Display>) -> Layer {
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn confine(_memory_bytes: usize) -> Vec<Layer> {
+pub(crate) fn confine(_memory_bytes: usize, _layers: Layers) -> Vec<Layer> {
     vec![layer("confinement", Err("only Linux workers are confined"))]
 }
 
@@ -72,7 +100,7 @@ mod linux {
         SeccompRule, TargetArch,
     };
 
-    use super::{Layer, LayerState, layer};
+    use super::{Layer, LayerState, Layers, layer};
 
     /// What a worker needs beside the script's own memory: its code, the frames, the host language's heap.
     const OWN_MEMORY: u64 = 256 << 20;
@@ -82,7 +110,8 @@ mod linux {
     const LANDLOCK: ABI = ABI::V6;
 
     /// Gives up everything but reading standard input, writing standard output, memory and time.
-    pub(crate) fn confine(memory_bytes: usize) -> Vec<Layer> {
+    pub(crate) fn confine(memory_bytes: usize, wanted: Layers) -> Vec<Layer> {
+        let takes = |one| wanted == Layers::All || wanted == one;
         let mut layers = vec![
             layer(
                 "death with the host",
@@ -93,11 +122,17 @@ mod linux {
                 rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable),
             ),
             layer("no new privileges", rustix::thread::set_no_new_privs(true)),
-            landlock(),
         ];
+        if takes(Layers::Landlock) {
+            layers.push(landlock());
+        }
         // After Landlock, which needs a descriptor; before seccomp, which forbids setting them.
-        layers.push(layer("resource limits", limit_resources(memory_bytes)));
-        layers.push(layer("seccomp", seccomp()));
+        if takes(Layers::Limits) {
+            layers.push(layer("resource limits", limit_resources(memory_bytes)));
+        }
+        if takes(Layers::Seccomp) {
+            layers.push(layer("seccomp", seccomp()));
+        }
         layers
     }
 

@@ -9,7 +9,7 @@ use tokio::{
 };
 
 use crate::{
-    confine::Layer,
+    confine::{Layer, Layers},
     frame,
     message::{FromWorker, ToWorker},
     process::{Body, Starter},
@@ -50,6 +50,15 @@ pub(crate) enum Broken {
 impl Worker {
     /// Starts a worker and waits until it is confined.
     pub(crate) async fn start(starter: &Starter, memory_bytes: usize) -> io::Result<Worker> {
+        Worker::start_with(starter, memory_bytes, Layers::All).await
+    }
+
+    /// As [`Worker::start`], with some of the layers only: for a worker that runs nothing of anybody.
+    pub(crate) async fn start_with(
+        starter: &Starter,
+        memory_bytes: usize,
+        layers: Layers,
+    ) -> io::Result<Worker> {
         let started = starter.start().await?;
         let mut worker = Worker {
             input: pipe::Sender::from_owned_fd(started.input)?,
@@ -62,7 +71,7 @@ impl Worker {
             programs: Vec::new(),
         };
         // A worker that is gone already cannot be written to; reading tells more.
-        let greeted = worker.send(&ToWorker::Hello { memory_bytes }.encode()).await;
+        let greeted = worker.send(&ToWorker::Hello { memory_bytes, layers }.encode()).await;
         let ready = tokio::time::timeout(READY_WITHIN, worker.read(SHORT_FRAME)).await;
         match ready {
             Ok(Ok(FromWorker::Ready { layers })) => {

@@ -37,7 +37,7 @@ mod schedule;
 mod session;
 mod worker;
 
-pub use confine::{Layer, LayerState};
+pub use confine::{Layer, LayerState, Layers, missing};
 pub use pool::{Isolation, Job, Pool, PoolSettings, Program};
 pub use process::WorkerCommand;
 pub use report::{Attempt, ConfinementReport, Outcome};

@@ -9,11 +9,12 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use flowmcp_plugin::{
-    FetchRequest, FetchResult, Hook, HookOutput, LogLevel, SandboxError, SandboxLimits, SandboxSettings,
+    FetchRequest, FetchResult, Hook, HookOutput, LogLevel, Outline, SandboxError, SandboxLimits,
+    SandboxSettings,
 };
 
 use crate::{
-    confine::Layer,
+    confine::{Layer, Layers},
     frame::{Fields, FrameWriter},
     probe::Probe,
 };
@@ -27,7 +28,7 @@ const LONGEST_LIST: u32 = 4096;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum ToWorker {
     /// First of all: confine yourself, with this much memory for scripts.
-    Hello { memory_bytes: usize },
+    Hello { memory_bytes: usize, layers: Layers },
     /// Keep these handlers.
     Load {
         program: u64,
@@ -40,8 +41,8 @@ pub(crate) enum ToWorker {
     },
     /// Call a hook of handlers that were loaded before.
     Call { program: u64, tool: String, hook: Hook, left: Duration, tokens: Vec<String>, input: Bytes },
-    /// List the hooks of handlers that were loaded before.
-    Hooks { program: u64, left: Duration },
+    /// Tell what the factory of handlers that were loaded before gives.
+    Outline { program: u64, left: Duration },
     /// Compile handlers.
     Compile {
         extension: String,
@@ -79,8 +80,8 @@ pub(crate) enum FromWorker {
         output: HookOutput,
         retire: bool,
     },
-    HookList {
-        hooks: Vec<(String, Vec<Hook>)>,
+    Outlined {
+        outline: Outline,
         retire: bool,
     },
     Failed {
@@ -120,6 +121,20 @@ fn read_limits(from: &mut Fields) -> Option<SandboxLimits> {
         stack_bytes: from.size()?,
         output_bytes: from.size()?,
     })
+}
+
+fn layers_code(layers: Layers) -> u8 {
+    match layers {
+        Layers::All => 0,
+        Layers::Landlock => 1,
+        Layers::Limits => 2,
+        Layers::Seccomp => 3,
+    }
+}
+
+fn read_layers(from: &mut Fields) -> Option<Layers> {
+    let code = from.u8()?;
+    Layers::EACH.into_iter().find(|layers| layers_code(*layers) == code)
 }
 
 fn hook_code(hook: Hook) -> u8 {

@@ -13,7 +13,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use flowmcp_plugin::{Hook, HookOutput, SandboxError, SandboxSettings};
+use flowmcp_plugin::{Hook, HookOutput, Outline, SandboxError, SandboxSettings};
 use sha2::{Digest, Sha256};
 use tokio::sync::OnceCell;
 
@@ -196,24 +196,24 @@ impl Pool {
         let frame = |left| call_frame(program.id, job.tool, job.hook, left, job.tokens, job.input.as_bytes());
         match self.run(program, &code, Wanted::Output, deadline, services, frame).await? {
             Answer::Output(output) => Ok(output),
-            Answer::HookList(_) | Answer::Compiled(_) => Err(unexpected()),
+            Answer::Outline(_) | Answer::Compiled(_) => Err(unexpected()),
         }
     }
 
-    /// Compiles a schema's handlers, runs its factory, and lists the hooks that it gives.
+    /// Compiles a schema's handlers, runs its factory, and tells what it gives.
     ///
     /// # Errors
     /// [`SandboxError`], whatever went wrong.
-    pub async fn hooks(
+    pub async fn outline(
         &self,
         program: &Program,
         deadline: Instant,
         services: &dyn HostServices,
-    ) -> Result<Vec<(String, Vec<Hook>)>, SandboxError> {
+    ) -> Result<Outline, SandboxError> {
         let code = self.code(program, deadline).await?;
-        let frame = |left| ToWorker::Hooks { program: program.id, left }.encode();
-        match self.run(program, &code, Wanted::HookList, deadline, services, frame).await? {
-            Answer::HookList(hooks) => Ok(hooks),
+        let frame = |left| ToWorker::Outline { program: program.id, left }.encode();
+        match self.run(program, &code, Wanted::Outline, deadline, services, frame).await? {
+            Answer::Outline(outline) => Ok(outline),
             Answer::Output(_) | Answer::Compiled(_) => Err(unexpected()),
         }
     }
@@ -320,7 +320,7 @@ impl Pool {
         let worker = lease.take_worker();
         match answer {
             Ok(Answer::Compiled(code)) => Ok(code),
-            Ok(Answer::Output(_) | Answer::HookList(_)) => Err(unexpected()),
+            Ok(Answer::Output(_) | Answer::Outline(_)) => Err(unexpected()),
             Err(Failure::Error(error)) => Err(error),
             Err(Failure::NotBegun) => {
                 let status = match worker {

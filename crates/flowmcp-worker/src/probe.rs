@@ -46,14 +46,21 @@ impl Probe {
     /// Tries it; the error is the refusal.
     pub(crate) fn attempt(self) -> io::Result<()> {
         match self {
-            Probe::ReadFile => std::fs::File::open("/etc/hostname").map(drop),
-            Probe::WriteFile => std::fs::File::create("/tmp/flowmcp-worker-probe").map(drop),
-            Probe::Connect => net::TcpStream::connect(("127.0.0.1", 9)).map(drop),
+            // A file that is on every system, and that no write changes.
+            Probe::ReadFile => std::fs::File::open("/dev/null").map(drop),
+            Probe::WriteFile => std::fs::File::options().write(true).open("/dev/null").map(drop),
+            Probe::Connect => match net::TcpStream::connect(("127.0.0.1", 9)) {
+                // It got as far as the other side.
+                Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => Ok(()),
+                result => result.map(drop),
+            },
             Probe::UnixSocket => std::os::unix::net::UnixStream::pair().map(drop),
             Probe::Exec => Command::new("/bin/true").spawn().map(drop),
             Probe::Signal => {
-                let parent = rustix::process::getppid().ok_or(io::ErrorKind::PermissionDenied)?;
-                Ok(rustix::process::test_kill_process(parent)?)
+                // Where even asking for it is refused, the number is none.
+                let parent = i32::try_from(std::os::unix::process::parent_id()).ok();
+                let parent = parent.and_then(rustix::process::Pid::from_raw);
+                Ok(rustix::process::test_kill_process(parent.ok_or(io::ErrorKind::PermissionDenied)?)?)
             }
             Probe::Thread => std::thread::Builder::new().spawn(|| {}).map(drop),
             Probe::Pipe => Ok(rustix::pipe::pipe().map(drop)?),

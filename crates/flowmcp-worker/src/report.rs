@@ -3,7 +3,7 @@
 use std::{fmt, io, time::Duration};
 
 use crate::{
-    confine::Layer,
+    confine::{Layer, Layers},
     host::{Broken, Worker},
     message::{FromWorker, ToWorker},
     pool::Pool,
@@ -30,8 +30,10 @@ pub struct ConfinementReport {
 pub struct Attempt {
     /// What was attempted.
     pub what: String,
-    /// What came of it.
+    /// What came of it under all layers together.
     pub outcome: Outcome,
+    /// What came of it under one of the three layers that refuse system calls, by itself.
+    pub alone: Vec<(Layers, Outcome)>,
 }
 
 /// What came of an attempt.
@@ -45,13 +47,19 @@ pub enum Outcome {
     Allowed,
 }
 
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Outcome::Refused(error) => write!(f, "refused ({error})"),
+            Outcome::Ended(how) => f.write_str(how),
+            Outcome::Allowed => f.write_str("ALLOWED"),
+        }
+    }
+}
+
 impl fmt::Display for Attempt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.outcome {
-            Outcome::Refused(error) => write!(f, "{}: refused ({error})", self.what),
-            Outcome::Ended(how) => write!(f, "{}: {how}", self.what),
-            Outcome::Allowed => write!(f, "{}: ALLOWED", self.what),
-        }
+        write!(f, "{}: {}", self.what, self.outcome)
     }
 }
 
@@ -79,7 +87,8 @@ impl Pool {
         Ok(layers)
     }
 
-    /// Lists the layers, and tries in a worker each what none of them may do.
+    /// Lists the layers, and tries in a worker each what none of them may do: under all layers, then under each of the
+    /// three that refuse system calls by itself, since the first one to refuse hides the others.
     ///
     /// # Errors
     /// When a worker could not be started.
@@ -92,16 +101,26 @@ impl Pool {
         };
         first.end().await;
         for probe in Probe::ALL {
-            let mut worker = Worker::start(&self.schedule().starter, self.memory_bytes()).await?;
-            worker.send(&ToWorker::Probe(probe).encode()).await?;
-            let outcome = match tokio::time::timeout(PROBE_WITHIN, worker.read(64 << 10)).await {
-                Ok(Ok(FromWorker::Probed { refusal: Some(error) })) => Outcome::Refused(error),
-                Ok(Ok(FromWorker::Probed { refusal: None })) => Outcome::Allowed,
-                Ok(Err(Broken::Ended)) => Outcome::Ended(process::describe(worker.end().await)),
-                Ok(Ok(_) | Err(_)) | Err(_) => Outcome::Ended("the worker gave no answer".to_owned()),
-            };
-            report.attempts.push(Attempt { what: probe.name().to_owned(), outcome });
+            let outcome = self.attempt(probe, Layers::All).await?;
+            let mut alone = Vec::new();
+            for layers in [Layers::Landlock, Layers::Limits, Layers::Seccomp] {
+                alone.push((layers, self.attempt(probe, layers).await?));
+            }
+            report.attempts.push(Attempt { what: probe.name().to_owned(), outcome, alone });
         }
         Ok(report)
+    }
+
+    /// Tries one thing in a worker that is made for it.
+    async fn attempt(&self, probe: Probe, layers: Layers) -> io::Result<Outcome> {
+        let starter = &self.schedule().starter;
+        let mut worker = Worker::start_with(starter, self.memory_bytes(), layers).await?;
+        worker.send(&ToWorker::Probe(probe).encode()).await?;
+        Ok(match tokio::time::timeout(PROBE_WITHIN, worker.read(64 << 10)).await {
+            Ok(Ok(FromWorker::Probed { refusal: Some(error) })) => Outcome::Refused(error),
+            Ok(Ok(FromWorker::Probed { refusal: None })) => Outcome::Allowed,
+            Ok(Err(Broken::Ended)) => Outcome::Ended(process::describe(worker.end().await)),
+            Ok(Ok(_) | Err(_)) | Err(_) => Outcome::Ended("the worker gave no answer".to_owned()),
+        })
     }
 }

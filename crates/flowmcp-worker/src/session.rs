@@ -6,7 +6,7 @@ use std::{
 };
 
 use flowmcp_plugin::{
-    BoxFuture, FetchRequest, FetchResult, Hook, HookOutput, LogLevel, NetworkGrant, SandboxError,
+    BoxFuture, FetchRequest, FetchResult, HookOutput, LogLevel, NetworkGrant, Outline, SandboxError,
     SandboxSettings,
 };
 use futures_util::{FutureExt, StreamExt, future::poll_fn, stream::FuturesUnordered};
@@ -33,14 +33,14 @@ pub trait HostServices: Send + Sync {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wanted {
     Output,
-    HookList,
+    Outline,
     Compiled,
 }
 
 /// What a job ended with.
 pub(crate) enum Answer {
     Output(HookOutput),
-    HookList(Vec<(String, Vec<Hook>)>),
+    Outline(Outline),
     Compiled(bytes::Bytes),
 }
 
@@ -157,8 +157,8 @@ pub(crate) async fn run(
             FromWorker::Output { output, retire } if rules.wanted == Wanted::Output => {
                 return finish(lease, retire).await.map(|()| Answer::Output(output));
             }
-            FromWorker::HookList { hooks, retire } if rules.wanted == Wanted::HookList => {
-                return finish(lease, retire).await.map(|()| Answer::HookList(hooks));
+            FromWorker::Outlined { outline, retire } if rules.wanted == Wanted::Outline => {
+                return finish(lease, retire).await.map(|()| Answer::Outline(outline));
             }
             FromWorker::Compiled { code } if rules.wanted == Wanted::Compiled => {
                 return finish(lease, false).await.map(|()| Answer::Compiled(code));
@@ -227,7 +227,7 @@ fn longest_frame(rules: &Rules) -> usize {
     const COMPILED: usize = 64 << 20;
     match rules.wanted {
         Wanted::Compiled => COMPILED,
-        Wanted::Output | Wanted::HookList => {
+        Wanted::Output | Wanted::Outline => {
             rules.settings.limits.output_bytes.saturating_mul(2).saturating_add(ROOM)
         }
     }

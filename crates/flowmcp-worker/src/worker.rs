@@ -47,7 +47,7 @@ pub(crate) fn serve_in_thread(
     output: io::PipeWriter,
     sandboxes: &[Box<dyn Sandbox>],
 ) -> io::Result<()> {
-    serve(input, output, sandboxes, |_| Vec::new())
+    serve(input, output, sandboxes, |_, _| Vec::new())
 }
 
 /// Standard input without a buffer in between.
@@ -220,14 +220,14 @@ fn serve<R: Read + 'static, W: Write + 'static>(
     input: R,
     output: W,
     sandboxes: &[Box<dyn Sandbox>],
-    confine: impl FnOnce(usize) -> Vec<confine::Layer>,
+    confine: impl FnOnce(usize, confine::Layers) -> Vec<confine::Layer>,
 ) -> io::Result<()> {
     let mut link = Link { input, received: BytesMut::new(), output, pending: Vec::new() };
-    let Some(ToWorker::Hello { memory_bytes }) = link.read()? else { return Ok(()) };
+    let Some(ToWorker::Hello { memory_bytes, layers }) = link.read()? else { return Ok(()) };
     for sandbox in sandboxes {
         sandbox.warm_up();
     }
-    let layers = confine(memory_bytes);
+    let layers = confine(memory_bytes, layers);
     link.send(&FromWorker::Ready { layers });
     link.flush()?;
     let host = Rc::new(WorkerHost {
@@ -260,10 +260,12 @@ fn serve<R: Read + 'static, W: Write + 'static>(
                     handlers.call(&call).map(|output| |retire| FromWorker::Output { output, retire })
                 })
             }
-            Some(ToWorker::Hooks { program, left }) => {
+            Some(ToWorker::Outline { program, left }) => {
                 let deadline = moment(left);
                 answer(&host, &mut programs, program, |handlers| {
-                    handlers.hooks(deadline).map(|hooks| |retire| FromWorker::HookList { hooks, retire })
+                    handlers
+                        .outline(deadline)
+                        .map(|outline| |retire| FromWorker::Outlined { outline, retire })
                 })
             }
             Some(ToWorker::Compile { extension, path, text, libraries, limits }) => {
@@ -288,7 +290,7 @@ fn serve<R: Read + 'static, W: Write + 'static>(
         let retire = matches!(
             answer,
             FromWorker::Output { retire: true, .. }
-                | FromWorker::HookList { retire: true, .. }
+                | FromWorker::Outlined { retire: true, .. }
                 | FromWorker::Failed { retire: true, .. }
         );
         let mut link = host.link.borrow_mut();

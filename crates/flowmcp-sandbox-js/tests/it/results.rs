@@ -235,18 +235,41 @@ fn the_same_input_gives_the_same_result() {
 }
 
 #[test]
-fn hooks_are_listed() {
-    let text = "export const handlers = () => ( { b: { postRequest() {}, preRequest() {}, extra: 1 }, a: {}, c: 5 } )";
-    let mut handlers = crate::support::load(
-        text,
-        "",
-        SandboxSettings::default(),
-        std::rc::Rc::new(crate::support::EchoHost::default()),
-    )
-    .unwrap();
-    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
+fn what_a_factory_gives_is_told_by_name_and_kind() {
+    let outline = |text: &str| {
+        let host = std::rc::Rc::new(crate::support::EchoHost::default());
+        let mut handlers = crate::support::load(text, "", SandboxSettings::default(), host).unwrap();
+        handlers.outline(std::time::Instant::now() + std::time::Duration::from_secs(20))
+    };
+    let object = |members: Vec<(&str, Outline)>| {
+        Outline::Object(members.into_iter().map(|(name, member)| (name.to_owned(), member)).collect())
+    };
+    let other = |kind: &str| Outline::Other(kind.to_owned());
     assert_eq!(
-        handlers.hooks(deadline).unwrap(),
-        [("b".to_owned(), vec![Hook::PreRequest, Hook::PostRequest]), ("a".to_owned(), vec![])]
+        outline(
+            "export const handlers = async () => ( { b: { postRequest() {}, extra: 1 }, a: {}, c: 5, \
+             r: { q: { preRequest: async () => {}, deep: {} } } } )"
+        )
+        .unwrap(),
+        object(vec![
+            ("b", object(vec![("postRequest", Outline::Function), ("extra", other("int"))])),
+            ("a", object(vec![])),
+            ("c", other("int")),
+            (
+                "r",
+                object(vec![(
+                    "q",
+                    object(vec![("preRequest", Outline::Function), ("deep", other("object"))])
+                )])
+            ),
+        ])
     );
+    assert_eq!(outline("export const handlers = () => null").unwrap(), other("null"));
+    assert_eq!(outline("export const handlers = () => [ 1 ]").unwrap(), other("array"));
+    let many = "export const handlers = () => Object.fromEntries( Array( 9999 ).fill( 0 ).map( ( _, i ) => [ 'x'.repeat( 999 ) + i, 1 ] ) )";
+    let Ok(Outline::Object(members)) = outline(many) else { panic!("no object") };
+    assert_eq!((members.len(), members[0].0.len()), (Outline::MEMBERS, 256));
+    let error =
+        outline("export const handlers = () => ( { get a() { throw new Error( 'no' ) } } )").unwrap_err();
+    assert!(matches!(&error, SandboxError::Thrown { message, .. } if message == "Error: no"), "{error:?}");
 }

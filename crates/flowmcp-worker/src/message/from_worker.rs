@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use flowmcp_plugin::{
-    DerivedEncoding, DerivedToken, FetchRequest, HookOutput, HookValue, LogLevel, Method, SandboxError,
+    DerivedEncoding, DerivedToken, FetchRequest, HookOutput, HookValue, LogLevel, Method, Outline,
+    SandboxError,
 };
 
-use super::{FromWorker, LONGEST_LIST, hook_code, micros, read_flag, read_hook, read_pairs, write_pairs};
+use super::{FromWorker, LONGEST_LIST, micros, read_flag, read_pairs, write_pairs};
 use crate::{
     confine::{Layer, LayerState},
     frame::{Fields, FrameWriter},
@@ -61,15 +62,10 @@ impl FromWorker {
                 }
                 out
             }
-            FromWorker::HookList { hooks, retire } => {
+            FromWorker::Outlined { outline, retire } => {
                 let mut out = start(3);
-                out.u8(u8::from(*retire)).u32(u32::try_from(hooks.len()).unwrap_or(u32::MAX));
-                for (tool, hooks) in hooks {
-                    out.text(tool).u32(u32::try_from(hooks.len()).unwrap_or(u32::MAX));
-                    for hook in hooks {
-                        out.u8(hook_code(*hook));
-                    }
-                }
+                out.u8(u8::from(*retire));
+                write_outline(&mut out, outline);
                 out
             }
             FromWorker::Failed { error, retire } => {
@@ -155,9 +151,9 @@ impl FromWorker {
                 let output = HookOutput { value, edited: has_edited.then_some(edited), derived };
                 FromWorker::Output { output, retire }
             }
-            3 => FromWorker::HookList {
+            3 => FromWorker::Outlined {
                 retire: read_flag(from)?,
-                hooks: from.list(LONGEST_LIST, |from| Some((from.text()?, from.list(4, read_hook)?)))?,
+                outline: read_outline(from, Outline::DEPTH)?,
             },
             4 => FromWorker::Failed { retire: read_flag(from)?, error: read_error(from)? },
             5 => FromWorker::Fetch {
@@ -193,6 +189,34 @@ impl FromWorker {
         };
         from.end().map(|()| message)
     }
+}
+
+fn write_outline(out: &mut FrameWriter, outline: &Outline) {
+    match outline {
+        Outline::Function => drop(out.u8(0)),
+        Outline::Object(members) => {
+            out.u8(1).u32(u32::try_from(members.len()).unwrap_or(u32::MAX));
+            for (name, member) in members {
+                out.text(name);
+                write_outline(out, member);
+            }
+        }
+        Outline::Other(kind) => drop(out.u8(2).text(kind)),
+    }
+}
+
+/// No deeper and no wider than a sandbox may tell.
+fn read_outline(from: &mut Fields, depth: usize) -> Option<Outline> {
+    Some(match from.u8()? {
+        0 => Outline::Function,
+        1 => {
+            let below = depth.checked_sub(1)?;
+            let most = u32::try_from(Outline::MEMBERS).unwrap_or(u32::MAX);
+            Outline::Object(from.list(most, |from| Some((short_text(from)?, read_outline(from, below)?)))?)
+        }
+        2 => Outline::Other(short_text(from)?),
+        _ => return None,
+    })
 }
 
 fn write_error(out: &mut FrameWriter, error: &SandboxError) {

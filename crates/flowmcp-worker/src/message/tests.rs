@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::{
-    confine::{Layer, LayerState},
+    confine::{Layer, LayerState, Layers},
     frame,
     probe::Probe,
 };
@@ -29,6 +29,12 @@ fn request() -> FetchRequest {
     }
 }
 
+fn outline() -> Outline {
+    let hooks =
+        vec![("h".to_owned(), Outline::Function), ("x".to_owned(), Outline::Other("null".to_owned()))];
+    Outline::Object(vec![("t".to_owned(), Outline::Object(hooks))])
+}
+
 #[test]
 fn what_the_host_says_arrives() {
     let settings = SandboxSettings {
@@ -38,7 +44,8 @@ fn what_the_host_says_arrives() {
     };
     let result = FetchResult { status: 404, headers: request().headers, body: request().body };
     for message in [
-        ToWorker::Hello { memory_bytes: 7 },
+        ToWorker::Hello { memory_bytes: 7, layers: Layers::All },
+        ToWorker::Hello { memory_bytes: 7, layers: Layers::Seccomp },
         ToWorker::Load {
             program: 1,
             extension: "mjs".to_owned(),
@@ -56,7 +63,7 @@ fn what_the_host_says_arrives() {
             tokens: vec!["x".to_owned()],
             input: Bytes::from_static(b"{}"),
         },
-        ToWorker::Hooks { program: 9, left: Duration::from_secs(1) },
+        ToWorker::Outline { program: 9, left: Duration::from_secs(1) },
         ToWorker::Compile {
             extension: "mjs".to_owned(),
             path: "a".to_owned(),
@@ -102,7 +109,7 @@ fn what_a_worker_says_arrives() {
     let others = [
         FromWorker::Ready { layers: states.map(|state| Layer { name: "n".to_owned(), state }).to_vec() },
         FromWorker::Compiled { code: Bytes::from_static(b"code") },
-        FromWorker::HookList { hooks: vec![("t".to_owned(), Hook::ALL.to_vec())], retire: false },
+        FromWorker::Outlined { outline: outline(), retire: false },
         FromWorker::Fetch { ticket: 1, request: request() },
         FromWorker::Wait { at_most: None },
         FromWorker::Wait { at_most: Some(limit) },

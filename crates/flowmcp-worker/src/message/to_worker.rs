@@ -6,8 +6,8 @@ use bytes::Bytes;
 use flowmcp_plugin::{ContextLife, FetchResult, Hook, NetworkGrant, SandboxSettings};
 
 use super::{
-    Caps, LONGEST_LIST, ToWorker, hook_code, micros, read_flag, read_hook, read_limits, read_pairs,
-    write_limits, write_pairs,
+    Caps, LONGEST_LIST, ToWorker, hook_code, layers_code, micros, read_flag, read_hook, read_layers,
+    read_limits, read_pairs, write_limits, write_pairs,
 };
 use crate::{
     frame::{Fields, FrameWriter},
@@ -37,9 +37,9 @@ impl ToWorker {
     pub(crate) fn encode(&self) -> Vec<u8> {
         let start = |kind| FrameWriter::new(kind, 256);
         let out = match self {
-            ToWorker::Hello { memory_bytes } => {
+            ToWorker::Hello { memory_bytes, layers } => {
                 let mut out = start(0);
-                out.size(*memory_bytes);
+                out.size(*memory_bytes).u8(layers_code(*layers));
                 out
             }
             ToWorker::Load { program, extension, path, code, shared_lists, settings, caps } => {
@@ -54,7 +54,7 @@ impl ToWorker {
             ToWorker::Call { program, tool, hook, left, tokens, input } => {
                 return call_frame(*program, tool, *hook, *left, tokens, input);
             }
-            ToWorker::Hooks { program, left } => {
+            ToWorker::Outline { program, left } => {
                 let mut out = start(3);
                 out.u64(*program).u64(micros(*left));
                 out
@@ -92,7 +92,7 @@ impl ToWorker {
         let mut from = Fields::new(frame);
         let from = &mut from;
         let message = match from.u8()? {
-            0 => ToWorker::Hello { memory_bytes: from.size()? },
+            0 => ToWorker::Hello { memory_bytes: from.size()?, layers: read_layers(from)? },
             1 => ToWorker::Load {
                 program: from.u64()?,
                 extension: from.text()?,
@@ -114,7 +114,7 @@ impl ToWorker {
                 tokens: from.list(LONGEST_LIST, Fields::text)?,
                 input: from.bytes()?,
             },
-            3 => ToWorker::Hooks { program: from.u64()?, left: Duration::from_micros(from.u64()?) },
+            3 => ToWorker::Outline { program: from.u64()?, left: Duration::from_micros(from.u64()?) },
             4 => ToWorker::Compile {
                 extension: from.text()?,
                 path: from.text()?,

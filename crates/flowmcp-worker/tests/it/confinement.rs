@@ -33,6 +33,24 @@ async fn every_layer_is_reported_and_every_attempt_fails() {
             _ => assert_ne!(attempt.outcome, Outcome::Allowed, "{report}"),
         }
     }
+    // No layer leans on another: what each is for, it refuses by itself.
+    let landlock = report.layers.iter().find(|layer| layer.name.starts_with("Landlock"));
+    let has_landlock = landlock.is_some_and(|layer| layer.state == LayerState::Enforced);
+    for (layers, refused) in [
+        (Layers::Landlock, &["read a file", "write a file", "start a program"][..]),
+        (Layers::Limits, &["read a file", "open another descriptor", "take more memory than allowed"]),
+        (
+            Layers::Seccomp,
+            &["read a file", "connect to a network address", "start a program", "start a thread"],
+        ),
+    ] {
+        for attempt in report.attempts.iter().filter(|attempt| refused.contains(&attempt.what.as_str())) {
+            let alone = attempt.alone.iter().find(|(one, _)| *one == layers).map(|(_, outcome)| outcome);
+            if layers != Layers::Landlock || has_landlock {
+                assert_ne!(alone, Some(&Outcome::Allowed), "{}: {}", layers.as_str(), attempt.what);
+            }
+        }
+    }
 }
 
 #[tokio::test]

@@ -21,8 +21,9 @@ async fn hooks_run_and_workers_are_kept() {
     let (workers, idle) = pool.workers();
     assert!(workers <= 2 && idle <= workers, "one that runs and perhaps a spare: {workers} {idle}");
     let deadline = Instant::now() + Duration::from_secs(60);
-    let hooks = pool.hooks(&program, deadline, &Services::default()).await;
-    assert_eq!(hooks, Ok(vec![("tool".to_owned(), vec![Hook::PostRequest])]));
+    let outline = pool.outline(&program, deadline, &Services::default()).await;
+    let hooks = Outline::Object(vec![("postRequest".to_owned(), Outline::Function)]);
+    assert_eq!(outline, Ok(Outline::Object(vec![("tool".to_owned(), hooks)])));
 }
 
 #[tokio::test]
