@@ -85,6 +85,11 @@ impl Engine {
         self
     }
 
+    /// What runs its tools' handlers, if anything does.
+    pub fn pool(&self) -> Option<&Arc<Pool>> {
+        self.pool.as_ref()
+    }
+
     /// The snapshot that new calls use.
     pub fn snapshot(&self) -> Arc<Snapshot> {
         self.snapshot.load_full()

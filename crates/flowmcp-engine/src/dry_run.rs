@@ -23,6 +23,8 @@ pub struct DryRun {
     pub headers: Vec<(String, String)>,
     /// Body text.
     pub body: Option<String>,
+    /// What was accepted although it is not as it should be: arguments that were converted, shapes of a handler's return.
+    pub notes: Vec<String>,
 }
 
 /// Why there is no request to show.
@@ -59,7 +61,7 @@ pub fn dry_run(
             return Err(DryRunError::NeedsSandbox { hook });
         }
     }
-    shown(tool, arguments, settings).map(DryRun::from)
+    shown(tool, arguments, settings)
 }
 
 /// As [`dry_run`], with workers that run a tool's `preRequest`. A tool whose `executeRequest` makes the request shows
@@ -86,7 +88,10 @@ pub async fn dry_run_with(
         .map_err(|error| DryRunError::Arguments(vec![error.to_string()]))?;
     let failed = |ended: crate::hooks::Ended| DryRunError::Handler(text_of(&ended));
     let rendered = hooks.pre_request(rendered, &arguments).await.map_err(failed)?;
-    hooks.ready(rendered).map(DryRun::from).map_err(failed)
+    let mut shown = hooks.ready(rendered).map(DryRun::from).map_err(failed)?;
+    shown.notes = arguments.notes;
+    shown.notes.extend(hooks.into_notes());
+    Ok(shown)
 }
 
 fn text_of(output: &Output) -> String {
@@ -104,14 +109,14 @@ fn shown(
     tool: &ActiveTool,
     arguments: Map<String, Value>,
     settings: &Settings,
-) -> Result<Rendered, DryRunError> {
+) -> Result<DryRun, DryRunError> {
     if tool.plan.root.origin.is_empty() {
         return Err(DryRunError::NoRoot);
     }
     let arguments = bind(tool, arguments, settings).map_err(DryRunError::Arguments)?;
     let rendered = render(tool, &arguments, ServerValues::Shown)
         .map_err(|error| DryRunError::Arguments(vec![error.to_string()]))?;
-    Ok(rendered)
+    Ok(DryRun { notes: arguments.notes, ..DryRun::from(rendered) })
 }
 
 impl From<Rendered> for DryRun {
@@ -121,6 +126,7 @@ impl From<Rendered> for DryRun {
             url: rendered.url,
             headers: rendered.headers,
             body: rendered.body,
+            notes: Vec::new(),
         }
     }
 }

@@ -18,6 +18,7 @@ use flowmcp_worker::{Job, Pool, Program};
 use serde_json::{Map, Value, value::RawValue};
 
 pub use program::program;
+pub(crate) use program::program_of;
 pub(crate) use tokens::Tokens;
 
 use crate::{
@@ -106,12 +107,22 @@ impl<'c> Hooks<'c> {
         }
         let Some(output) = self.call(Hook::PreRequest, &[]).await? else { return Ok(rendered) };
         let before = self.state.structure.clone();
-        if !self.take_state(&output) {
-            self.notes.push(format!(
-                "{}: preRequest returned nothing; what it changed in place was taken",
-                self.tool.key
-            ));
-        }
+        let returned = self.take_state(&output);
+        let found = match returned {
+            Returned::Nothing => Some("nothing; what it changed in place was taken"),
+            Returned::Neither => {
+                Some("something else than { struct, payload }; what it changed in place was taken")
+            }
+            // Of use to an author, who asks for it with a dry run, and to no client.
+            Returned::Struct if self.engine.is_none() => {
+                Some("{ struct }; the seeds ask for { struct, payload }")
+            }
+            Returned::Payload if self.engine.is_none() => {
+                Some("{ payload }; the seeds ask for { struct, payload }")
+            }
+            Returned::Struct | Returned::Payload | Returned::Both => None,
+        };
+        self.notes.extend(found.map(|found| format!("{}: preRequest returned {found}", self.tool.key)));
         let edited = edits::apply(self.tool, &rendered, &before, &self.state.structure);
         edited.map_err(|error| self.failed(Hook::PreRequest, &error.to_string()))
     }
@@ -243,8 +254,13 @@ impl<'c> Hooks<'c> {
         Box::new(Output::error(text))
     }
 
-    /// Takes `struct` and `payload` as a hook left them; false when it returned nothing.
-    fn take_state(&mut self, output: &HookOutput) -> bool {
+    /// The notes of a call that ends before it has a result.
+    pub(crate) fn into_notes(self) -> Vec<String> {
+        self.notes
+    }
+
+    /// Takes `struct` and `payload` as a hook left them.
+    fn take_state(&mut self, output: &HookOutput) -> Returned {
         let parsed = |json: &str| match serde_json::from_str(json) {
             Ok(Value::Object(map)) => map,
             _ => Map::new(),
@@ -254,6 +270,13 @@ impl<'c> Hooks<'c> {
             HookValue::Json(json) => (parsed(json), true),
             HookValue::Undefined | HookValue::Absent => (Map::new(), false),
         };
+        let kind = match (any, returned.contains_key("struct"), returned.contains_key("payload")) {
+            (false, ..) => Returned::Nothing,
+            (true, true, true) => Returned::Both,
+            (true, true, false) => Returned::Struct,
+            (true, false, true) => Returned::Payload,
+            (true, false, false) => Returned::Neither,
+        };
         let mut take = |name: &str, into: &mut Map<String, Value>| {
             if let Some(Value::Object(map)) = returned.remove(name).or_else(|| edited.remove(name)) {
                 *into = map;
@@ -261,7 +284,7 @@ impl<'c> Hooks<'c> {
         };
         take("struct", &mut self.state.structure);
         take("payload", &mut self.state.payload);
-        any
+        kind
     }
 
     /// The upstream's data as the JSON text that hooks get: server values taken out, no body as null, text as a string,
@@ -326,6 +349,15 @@ impl<'c> Hooks<'c> {
         let data = member(&json, "struct").and_then(|structure| member(structure, "data").map(str::to_owned));
         Ok(data.unwrap_or(json))
     }
+}
+
+/// What a hook returned of what carries a call's state.
+enum Returned {
+    Both,
+    Struct,
+    Payload,
+    Neither,
+    Nothing,
 }
 
 /// A member of a JSON object, as it is written.

@@ -78,6 +78,12 @@ pub enum Command {
         #[command(subcommand)]
         action: ConfigAction,
     },
+    /// Look at the sandboxes that run handlers.
+    Sandbox {
+        /// What to do with them.
+        #[command(subcommand)]
+        action: SandboxAction,
+    },
     /// Print completions for a shell.
     Completions {
         /// Shell.
@@ -179,6 +185,9 @@ pub struct ValidateArgs {
     /// Schema files or folders.
     #[arg(required = true)]
     pub paths: Vec<PathBuf>,
+    /// Also compile the handlers and run their factories, each in a confined worker.
+    #[arg(long)]
+    pub handlers: bool,
     /// Form of the report.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
@@ -202,4 +211,15 @@ pub enum ConfigAction {
     Show,
     /// What is wrong with it.
     Check,
+}
+
+/// What to do with the sandboxes.
+#[derive(Debug, Subcommand)]
+pub enum SandboxAction {
+    /// What the kernel of this machine keeps from the workers that run handlers, tried out.
+    Check {
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
 }

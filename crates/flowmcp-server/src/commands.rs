@@ -6,6 +6,7 @@ mod hash;
 mod list;
 mod list_refs;
 mod lock;
+mod sandbox;
 mod serve;
 mod test;
 mod validate;
@@ -27,7 +28,7 @@ use flowmcp_plugin::NetworkAccess;
 use flowmcp_worker::Pool;
 
 use crate::{
-    cli::{Cli, Command, ConfigAction, ServeArgs, SourceFlags},
+    cli::{Cli, Command, ConfigAction, SandboxAction, ServeArgs, SourceFlags},
     config::{Config, Flag, Loaded, Pack, Sources},
     env_file::server_params,
     handlers,
@@ -58,6 +59,9 @@ pub fn run(cli: Cli, environment: &Environment) -> ExitCode {
         Some(Command::ListRefs(args)) => list_refs::run(&cli.sources, &args, environment),
         Some(Command::Config { action: ConfigAction::Show }) => config::show(&cli.sources, environment),
         Some(Command::Config { action: ConfigAction::Check }) => config::check(&cli.sources, environment),
+        Some(Command::Sandbox { action: SandboxAction::Check { json } }) => {
+            sandbox::check(&cli.sources, json, environment)
+        }
         Some(Command::Completions { shell }) => {
             let mut page = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "flowmcp-server", &mut page);
@@ -107,18 +111,26 @@ fn manual() -> Result<u8> {
     print(&String::from_utf8_lossy(&page)).map(|()| 0)
 }
 
-/// Reads the configuration that the flags name.
+/// The configuration where no flag names one.
+const STANDARD_FILE: &str = "config.toml";
+
+/// Reads the configuration that the flags name; there must be one, or a pack.
 fn configuration(flags: &SourceFlags, serve: Vec<Flag>, environment: &Environment) -> Result<Loaded> {
-    let mut file = flags.config.clone();
-    if file.is_none() && flags.pack.is_empty() {
-        let standard = std::path::PathBuf::from("config.toml");
-        if !standard.exists() {
-            bail!(
-                "nothing to serve: there is no config.toml in this folder; name one with -c FILE, or a pack with --pack DIR"
-            );
-        }
-        file = Some(standard);
+    if flags.config.is_none() && flags.pack.is_empty() && !Path::new(STANDARD_FILE).exists() {
+        bail!(
+            "nothing to serve: there is no config.toml in this folder; name one with -c FILE, or a pack with --pack DIR"
+        );
     }
+    settings(flags, serve, environment)
+}
+
+/// Reads the configuration that the flags name; without one, the defaults.
+fn settings(flags: &SourceFlags, serve: Vec<Flag>, environment: &Environment) -> Result<Loaded> {
+    let standard = || Path::new(STANDARD_FILE).exists().then(|| STANDARD_FILE.into());
+    let file = match &flags.config {
+        None if flags.pack.is_empty() => standard(),
+        named => named.clone(),
+    };
     // A path that somebody typed has to be there; a pack that a configuration names may come later.
     for path in &flags.pack {
         refuse_unreadable(path)?;

@@ -8,8 +8,8 @@ use std::{
 };
 
 use flowmcp_engine::{
-    ActiveTool, Entry, Hidden, Lists, PackPolicy, Snapshot, activate_with, names, params::ServerParams,
-    program,
+    ActiveTool, Entry, Factory, Hidden, Lists, PackPolicy, Snapshot, activate_with, names,
+    params::ServerParams, program,
 };
 use flowmcp_plugin::{NetworkAccess, SandboxSettings};
 use flowmcp_spec::{
@@ -54,6 +54,8 @@ pub struct Catalogue {
     pub warnings: Vec<String>,
     /// Embedded tests by tool, only where they were asked for.
     pub tests: Vec<ToolTests>,
+    /// Factories of handlers, each with the index of its file in [`Catalogue::files`]; only where they were asked for.
+    pub factories: Vec<(usize, Factory)>,
     /// How many there are of what.
     pub counts: Counts,
 }
@@ -128,6 +130,15 @@ pub enum Keep {
     Tests,
     /// All findings, and the text of every file for showing them.
     Texts,
+    /// The same, and the factories of handlers for running them.
+    Factories,
+}
+
+impl Keep {
+    /// Whether the text of every file is kept.
+    fn texts(self) -> bool {
+        matches!(self, Keep::Texts | Keep::Factories)
+    }
 }
 
 impl FileReport {
@@ -161,9 +172,8 @@ pub fn load(packs: &[PackSource], params: &mut ServerParams, keep: Keep) -> Cata
                 catalogue.counts.packs += 1;
                 let discovered = start.elapsed();
                 // A fault begins with its path inside the pack.
-                catalogue.warnings.extend(files.faults.iter().map(|fault| match keep {
-                    Keep::Texts => files.base.join(fault).display().to_string(),
-                    Keep::ToolsOnly | Keep::Findings | Keep::Tests => fault.clone(),
+                catalogue.warnings.extend(files.faults.iter().map(|fault| {
+                    if keep.texts() { files.base.join(fault).display().to_string() } else { fault.clone() }
                 }));
                 load_pack(pack, &files, keep, &mut catalogue);
                 let name = &pack.policy.name;
@@ -238,7 +248,7 @@ fn load_pack(pack: &PackSource, files: &PackFiles, keep: Keep, catalogue: &mut C
         libraries: Vec::new(),
         rules: match keep {
             Keep::ToolsOnly | Keep::Tests => Rules::Blocking,
-            Keep::Findings | Keep::Texts => Rules::All,
+            Keep::Findings | Keep::Texts | Keep::Factories => Rules::All,
         },
     };
     let lists = load_lists(pack, files, &options, keep, catalogue);
@@ -291,17 +301,18 @@ fn load_pack(pack: &PackSource, files: &PackFiles, keep: Keep, catalogue: &mut C
         }));
         catalogue.tools.extend(file.tools);
         catalogue.refused.extend(file.refused);
+        catalogue.factories.extend(file.factory.map(|factory| (catalogue.files.len(), factory)));
         report(source, file.diagnostics, keep, catalogue);
     }
 }
 
 fn report(source: SourceFile, diagnostics: Vec<Diagnostic>, keep: Keep, catalogue: &mut Catalogue) {
-    if diagnostics.is_empty() && keep != Keep::Texts {
+    if diagnostics.is_empty() && !keep.texts() {
         return;
     }
     let blocks = diagnostics.iter().any(|finding| finding.blocks != Blocks::Nothing);
     let path = source.path.clone();
-    let source = (keep == Keep::Texts || blocks).then_some(source);
+    let source = (keep.texts() || blocks).then_some(source);
     catalogue.files.push(FileReport { path, source, unreadable: None, diagnostics });
 }
 
@@ -314,9 +325,8 @@ fn readable(
     catalogue: &mut Catalogue,
 ) -> Vec<SourceFile> {
     // Who asked about files by their paths finds them again by these paths.
-    let shown = |path: &str| match keep {
-        Keep::Texts => files.base.join(path).display().to_string(),
-        Keep::ToolsOnly | Keep::Findings | Keep::Tests => path.to_owned(),
+    let shown = |path: &str| {
+        if keep.texts() { files.base.join(path).display().to_string() } else { path.to_owned() }
     };
     let mut sources = Vec::with_capacity(paths.len());
     for (result, path) in files.open(paths, shown, pack.file_bytes).into_iter().zip(paths) {
@@ -390,6 +400,7 @@ struct LoadedFile {
     refused: Vec<RefusedTool>,
     diagnostics: Vec<Diagnostic>,
     tests: Vec<(Box<str>, Vec<Test>)>,
+    factory: Option<Factory>,
 }
 
 impl LoadedFile {
@@ -417,6 +428,7 @@ fn load_file(
     let outline = Outline::of(read.document.as_ref());
     let tests = if keep == Keep::Tests { outline.tests(read.document.as_ref()) } else { Vec::new() };
     let descriptions = outline.descriptions(read.document.as_ref());
+    let document = if keep == Keep::Factories { read.document.clone() } else { None };
     let mut validated = validate(file, read, options);
     let mut refused: Vec<RefusedTool> = Vec::new();
     let mut refuse = |key: &str, finding: Option<&Diagnostic>| {
@@ -436,6 +448,7 @@ fn load_file(
         refuse(key, validated.tool_blocked(key));
     }
     let mut tools = Vec::new();
+    let mut factory = None;
     if let Some(mut schema) = validated.value.take() {
         let before: Vec<Box<str>> = schema.tools.iter().map(|tool| tool.name.clone()).collect();
         let faults = lists.resolve(&mut schema);
@@ -444,6 +457,8 @@ fn load_file(
             refuse(key, faults.iter().find(blocks));
         }
         validated.diagnostics.extend(faults);
+        factory = document
+            .and_then(|document| Factory::of(&document, &schema, &file.text, lists, &policy.name, sandbox));
         let program = program(&schema, &file.text, lists, &policy.name, sandbox);
         tools = activate_with(schema, policy, program);
     }
@@ -454,6 +469,7 @@ fn load_file(
         refused,
         diagnostics: validated.diagnostics,
         tests,
+        factory,
     }
 }
 

@@ -35,7 +35,9 @@ pub(crate) fn check_subject(subject: &Subject<'_>) -> Vec<Diagnostic> {
     for rule in RULES.iter().filter(|rule| counts(subject.options, rule)) {
         let mut findings = Findings::of(rule);
         match &rule.check {
-            Check::Reading | Check::Lowering | Check::Activation | Check::Lowered(_) => continue,
+            Check::Reading | Check::Lowering | Check::Activation | Check::Lowered(_) | Check::Running => {
+                continue;
+            }
             Check::Fields(rows) => fields::check(rows, subject, &mut findings),
             Check::Schema(run) | Check::LoweringAnd(run) if subject.kind == DocumentKind::Schema => {
                 run(subject, &mut findings);

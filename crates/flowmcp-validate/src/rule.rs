@@ -42,6 +42,8 @@ pub enum Stage {
     Rule,
     /// The engine, where the pack's shared lists are known.
     Activation,
+    /// The engine, where handlers are run (`validate --handlers`).
+    Running,
 }
 
 /// How a rule is checked.
@@ -53,6 +55,8 @@ pub(crate) enum Check {
     Lowering,
     /// Activation reports it.
     Activation,
+    /// Running the handlers reports it.
+    Running,
     /// Lowering reports what it parses; shapes that it passes over are a function's part.
     LoweringAnd(fn(&Subject<'_>, &mut Findings<'_>)),
     /// Rows of "field X must be Y".
@@ -82,6 +86,7 @@ impl Rule {
             Check::Reading => Stage::Reading,
             Check::Lowering | Check::LoweringAnd(_) => Stage::Lowering,
             Check::Activation => Stage::Activation,
+            Check::Running => Stage::Running,
             _ => Stage::Rule,
         }
     }

@@ -263,4 +263,5 @@ pub const RULES: &[Rule] = &[
     entry(page!("SEC017"), Error, File, "01", Check::Reading),
     entry(page!("SEC020"), Warning, Tool, "05", Check::Schema(code::missing_libraries)),
     entry(page!("SEC021"), Error, File, "05", Check::Schema(code::undeclared_libraries)),
+    entry(page!("SEC104"), Error, Nothing, "05", Check::Running),
 ];

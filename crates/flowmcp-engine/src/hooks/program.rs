@@ -17,12 +17,21 @@ pub fn program(
     pack: &str,
     settings: SandboxSettings,
 ) -> Option<Arc<Program>> {
-    if !schema.tools.iter().any(|tool| tool.hooks.any()) {
-        return None;
-    }
+    let any = schema.tools.iter().any(|tool| tool.hooks.any());
+    any.then(|| program_of(schema, text, lists, pack, settings))
+}
+
+/// The handlers of a schema, whether its tools have some or not.
+pub(crate) fn program_of(
+    schema: &Schema,
+    text: &Arc<str>,
+    lists: &Lists,
+    pack: &str,
+    settings: SandboxSettings,
+) -> Arc<Program> {
     let lists = shared_lists(schema, text, lists);
     let path = schema.path.to_string();
-    Some(Arc::new(Program::new(pack.into(), path, Arc::clone(text), Vec::new(), lists, settings)))
+    Arc::new(Program::new(pack.into(), path, Arc::clone(text), Vec::new(), lists, settings))
 }
 
 /// The lists that the schema declares, filtered as it says, and undeclared ones that its text names.

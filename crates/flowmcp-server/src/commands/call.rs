@@ -108,6 +108,9 @@ fn show_request(
                 text.push_str(&format!("\n{body}\n"));
             }
             print(&text)?;
+            for note in &request.notes {
+                logging::say(&format!("note: {note}"));
+            }
         }
         Err(error) => {
             logging::say(&format!("error: {}: {error}", tool.name));
@@ -126,13 +129,17 @@ pub(super) fn executes(tool: &ActiveTool) -> bool {
 pub(super) fn request_json(tool: &ActiveTool, request: &DryRun) -> Value {
     let headers: Map<String, Value> =
         request.headers.iter().map(|(name, value)| (name.clone(), value.as_str().into())).collect();
-    json!({
+    let mut row = json!({
         "tool": &*tool.name,
         "method": request.method,
         "url": request.url,
         "headers": headers,
         "body": request.body,
-    })
+    });
+    if let (Value::Object(row), false) = (&mut row, request.notes.is_empty()) {
+        row.insert("notes".to_owned(), request.notes.iter().map(String::as_str).collect());
+    }
+    row
 }
 
 /// Without `--json` the content, notes on stderr; with it the `{status, messages, data}` envelope.

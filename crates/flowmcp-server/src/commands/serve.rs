@@ -4,9 +4,10 @@ use std::{sync::Arc, time::Instant};
 
 use anyhow::{Context, Result, bail};
 use flowmcp_engine::{DEFAULT_VIEW, Engine};
+use flowmcp_worker::Isolation;
 use tokio_util::sync::CancellationToken;
 
-use super::{Environment, Session, report_loading, session};
+use super::{Environment, Session, report_loading, sandbox::shortfall, session};
 use crate::{
     cli::{ServeArgs, SourceFlags},
     config::{Config, Flag},
@@ -31,13 +32,34 @@ pub(super) fn run(flags: &SourceFlags, args: &ServeArgs, environment: &Environme
     if !serve.stdio && serve.http.is_none() {
         bail!("nothing to listen on: set serve.stdio or serve.http, or give --stdio or --http ADDR:PORT");
     }
+    let has_handlers = session.catalogue.tools.iter().any(|tool| tool.hooks().any());
     let (config, engine) = session.engine()?;
     let runtime =
         tokio::runtime::Builder::new_multi_thread().enable_all().build().context("no async runtime")?;
+    if has_handlers {
+        runtime.spawn(report_confinement(Arc::clone(&engine), config.pool_settings().isolation));
+    }
     let result = runtime.block_on(listen(&config, engine));
     // A blocking read of stdin may still be waiting; nothing is left that it could do.
     runtime.shutdown_background();
     result.map(|()| 0)
+}
+
+/// Asks a worker what confines it, while clients are served already, and says what is missing.
+async fn report_confinement(engine: Arc<Engine>, isolation: Isolation) {
+    let Some(pool) = engine.pool() else { return };
+    let layers = match isolation {
+        Isolation::Process | Isolation::Strict => pool.layers().await,
+        Isolation::Thread => Ok(Vec::new()),
+    };
+    match layers {
+        Ok(layers) => {
+            if let Some(text) = shortfall(isolation, &layers) {
+                tracing::warn!("{text}");
+            }
+        }
+        Err(error) => tracing::warn!("handlers cannot run: no worker could be started: {error}"),
+    }
 }
 
 /// `--stdio` and `--http` replace what the configuration says of listeners.

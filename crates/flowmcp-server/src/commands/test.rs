@@ -146,7 +146,9 @@ fn line(mut row: Value, tests: &ToolTests, index: usize, as_json: bool) -> Strin
         _ if row.get("executes").is_some() => "its handler makes the request".to_owned(),
         _ => "ok".to_owned(),
     };
-    format!("{} [{index}] {what}\n", tests.name)
+    let notes = row.get("notes").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+    let notes: String = notes.map(|note| format!("\n    note: {note}")).collect();
+    format!("{} [{index}] {what}{notes}\n", tests.name)
 }
 
 /// A bar on a terminal; elsewhere nothing, since every test prints its line.

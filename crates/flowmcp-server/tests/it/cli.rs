@@ -8,10 +8,12 @@ mod leaks;
 pub(crate) mod project;
 
 mod bombs;
+mod factories;
 mod hash;
 mod list;
 mod lock;
 mod other;
+mod sandbox;
 mod test;
 pub(crate) mod upstream;
 mod validate;

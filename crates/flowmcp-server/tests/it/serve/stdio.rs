@@ -235,3 +235,26 @@ fn a_log_in_json_is_an_object_a_line() {
     let broken = log.iter().filter(|line| line.contains("Broken.mjs")).count();
     assert_eq!(broken, 1, "{log:#?}");
 }
+
+/// What confines handlers is asked while clients are served, and only where there are handlers.
+#[test]
+fn handlers_without_confinement_are_a_warning() {
+    let handled =
+        "export const handlers = () => ( { ok: { postRequest: ( { response } ) => ( { response } ) } } )";
+    for (handlers, isolation, warned) in
+        [(handled, "thread", true), ("", "thread", false), ("", "process", false)]
+    {
+        let project =
+            Project::new().file("pack/Made.mjs", schema("made", "Made", "", &tool("ok")) + handlers);
+        let set = format!("sandboxes.isolation={isolation}");
+        let mut process = started(&project, &["--pack", "pack", "--set", &set]);
+        if warned {
+            process.logged("handlers run in this process, and nothing confines them");
+        }
+        process.send(&[&request(1, "ping")]);
+        process.answer();
+        let (code, _, log) = process.end(PROMPT);
+        assert_eq!(code, Some(0));
+        assert!(!log.iter().any(|line| line.contains("confines")), "{log:#?}");
+    }
+}
