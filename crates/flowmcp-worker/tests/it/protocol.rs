@@ -125,3 +125,25 @@ async fn a_program_that_is_no_worker_is_an_error() {
         assert!(error.to_string().contains("no worker could be started"), "{error}");
     }
 }
+
+/// Confinement must not keep a crash from ending the process: `abort` and the handler of faults make system calls.
+#[tokio::test]
+async fn an_engine_that_crashes_is_an_error_at_once_and_the_next_call_works() {
+    let pool = crate::support::pool(PoolSettings::default());
+    // Far more than the test waits for: a process that spins after its crash would use it up.
+    let limits = SandboxLimits { cpu: std::time::Duration::from_secs(600), ..SandboxLimits::default() };
+    let settings = SandboxSettings { limits, ..SandboxSettings::default() };
+    let crash = Program::new("a".into(), "x.crash".into(), "".into(), Vec::new(), String::new(), settings);
+    for (tool, expected) in [
+        ("abort", "the worker process crashed with signal 6"),
+        ("overflow", "the worker process crashed with signal 6"),
+        ("panic", "the worker process ended with exit code 101"),
+    ] {
+        let job = Job { program: &crash, tool, hook: Hook::PostRequest, input: "{}", tokens: &[] };
+        let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
+        let error = pool.call(job, deadline, &Services::default()).await.unwrap_err();
+        assert_eq!(error, SandboxError::Crashed { reason: expected.to_owned() }, "{tool}");
+        let program = program_of("a", &post_request("return 1"), SandboxSettings::default());
+        assert_eq!(call(&pool, &program).await, crate::support::json("1"));
+    }
+}
