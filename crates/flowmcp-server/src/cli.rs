@@ -31,6 +31,9 @@ pub struct SourceFlags {
     /// Accepts schemas of another major version of the format.
     #[arg(long, value_name = "MAJOR", global = true)]
     pub accept_version: Vec<String>,
+    /// Grants something to the handlers of all packs: fetch, or secret:NAME.
+    #[arg(long, value_name = "GRANT", value_parser = crate::config::grant, global = true)]
+    pub grant: Vec<String>,
     /// Sets one configuration key, such as http.retries=0.
     #[arg(long, value_name = "KEY=VALUE", global = true)]
     pub set: Vec<String>,

@@ -146,6 +146,7 @@ fn settings(flags: &SourceFlags, serve: Vec<Flag>, environment: &Environment) ->
     let mut loaded = Config::load(&sources)?;
     for pack in &mut loaded.config.packs {
         pack.accept_versions.extend(flags.accept_version.iter().cloned());
+        pack.grants.extend(flags.grant.iter().cloned());
     }
     Ok(loaded)
 }

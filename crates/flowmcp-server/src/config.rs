@@ -33,6 +33,7 @@ use serde::{Deserialize, Deserializer};
 
 pub use check::{Finding, Severity, check};
 pub use error::{ConfigError, Found, Hint, Place, Problem};
+pub(crate) use format::grant;
 pub use load::{Flag, Loaded, Sources};
 pub use origin::Origins;
 pub use show::show;

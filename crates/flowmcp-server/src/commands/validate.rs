@@ -29,7 +29,11 @@ pub(super) fn run(flags: &SourceFlags, args: &ValidateArgs) -> Result<u8> {
         .map(|path| PackSource {
             sandbox: SandboxSettings::default(),
             path: path.clone(),
-            policy: PackPolicy { network, ..PackPolicy::new(path.display().to_string()) },
+            policy: PackPolicy {
+                network,
+                grants: flags.grant.clone(),
+                ..PackPolicy::new(path.display().to_string())
+            },
             accept_versions: flags.accept_version.clone(),
             file_bytes: MAX_FILE_BYTES,
             integrity: Integrity::Off,

@@ -71,6 +71,14 @@ pub(super) static GRANT: Format = Format {
     private: false,
 };
 
+/// A grant of the command line.
+///
+/// # Errors
+/// In words, when it is none.
+pub(crate) fn grant(text: &str) -> Result<String, String> {
+    if (GRANT.holds)(text) { Ok(text.to_owned()) } else { Err(format!("expected {}", GRANT.expected)) }
+}
+
 pub(super) static VERSION: Format = Format {
     expected: r#"a major version such as "4""#,
     holds: |text| !text.is_empty() && text.len() < 4 && text.bytes().all(|byte| byte.is_ascii_digit()),

@@ -8,6 +8,7 @@ mod leaks;
 pub(crate) mod project;
 
 mod bombs;
+mod examples;
 mod factories;
 mod hash;
 mod list;

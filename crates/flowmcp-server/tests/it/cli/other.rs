@@ -64,6 +64,7 @@ fn a_wrong_command_line_is_exit_code_2() {
         &["completions", "cmd"],
         &["validate", "pack", "--format", "xml"],
         &["serve", "--stdio", "--http", "127.0.0.1:0"],
+        &["--pack", "pack", "--grant", "files", "list"],
         &["--pack", "pack", "serve", "--http", "here"],
         &["--pack", "pack", "--set", "http.retires=1", "list"],
         &["--pack", "pack", "--set", "http.retries", "list"],

@@ -22,7 +22,11 @@ use super::project::{Project, SOON};
 
 pub(crate) const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\xff not a picture";
 
+/// Status, content type and body for the head of a request.
+pub(crate) type Answer = fn(&str) -> (u16, &'static str, Vec<u8>);
+
 pub(crate) struct Upstream {
+    hosts: Vec<String>,
     pub(crate) address: SocketAddr,
     pub(crate) ca_pem: String,
     /// `GET /path?query` for each request, and `closed` when the other side of `/slow` goes away.
@@ -34,10 +38,19 @@ pub(crate) struct Upstream {
 
 impl Upstream {
     pub(crate) fn start() -> Self {
+        Self::of(&["api.example.test", "other.example.test"], None)
+    }
+
+    /// An upstream under other names that answers as it is told.
+    pub(crate) fn answering(hosts: &[&str], answer: Answer) -> Self {
+        Self::of(hosts, Some(answer))
+    }
+
+    fn of(hosts: &[&str], answer: Option<Answer>) -> Self {
+        let hosts: Vec<String> = hosts.iter().map(|host| (*host).to_owned()).collect();
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-        let names = ["api.example.test".to_owned(), "other.example.test".to_owned()];
-        let certified = rcgen::generate_simple_self_signed(names).unwrap();
+        let certified = rcgen::generate_simple_self_signed(hosts.clone()).unwrap();
         let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(certified.signing_key.serialize_der()));
         let config = ServerConfig::builder_with_provider(Arc::new(crypto::ring::default_provider()))
             .with_safe_default_protocol_versions()
@@ -56,12 +69,12 @@ impl Upstream {
                 let (acceptor, sender, open) = (acceptor.clone(), sender.clone(), Arc::clone(&open));
                 tokio::spawn(async move {
                     if let Ok(stream) = acceptor.accept(stream).await {
-                        answer_all(stream, &sender, &open).await;
+                        answer_all(stream, &sender, &open, answer).await;
                     }
                 });
             }
         });
-        Upstream { address, ca_pem: certified.cert.pem(), events, gate, _runtime: runtime }
+        Upstream { hosts, address, ca_pem: certified.cert.pem(), events, gate, _runtime: runtime }
     }
 
     /// Waits until a request or the end of one is seen.
@@ -88,9 +101,11 @@ impl Upstream {
     /// A project whose `config.toml` reaches this upstream, with a pack in `pack` and an empty `.env`.
     pub(crate) fn project(&self, more: &str) -> Project {
         let address = self.address;
+        let resolve: Vec<String> =
+            self.hosts.iter().map(|host| format!("\"{host}\" = \"{address}\"")).collect();
+        let resolve = resolve.join(", ");
         let config = format!(
-            "[http]\nretries = 0\nca_file = \"ca.pem\"\n\
-             resolve = {{ \"api.example.test\" = \"{address}\", \"other.example.test\" = \"{address}\" }}\n\
+            "[http]\nretries = 0\nca_file = \"ca.pem\"\nresolve = {{ {resolve} }}\n\
              [params]\nenv_file = \".env\"\nfrom_env = [\"FROM_ENVIRONMENT\"]\n[[packs]]\npath = \"pack\"\n{more}"
         );
         Project::new().file("config.toml", config).file("ca.pem", &self.ca_pem).file(".env", "")
@@ -101,13 +116,16 @@ async fn answer_all(
     mut stream: impl AsyncRead + AsyncWrite + Unpin,
     events: &mpsc::Sender<String>,
     gate: &Notify,
+    answer: Option<Answer>,
 ) {
     while let Some(head) = read_request(&mut stream).await {
         let line = head.lines().next().unwrap_or_default();
         let target = line.split(' ').nth(1).unwrap_or_default().to_owned();
         let _ = events.send(line.trim_end_matches(" HTTP/1.1").to_owned());
         let json = "application/json";
+        let told = answer.map(|answer| answer(&head));
         let (status, kind, body) = match target.split(['?', '/']).nth(1).unwrap_or_default() {
+            _ if told.is_some() => told.unwrap_or_default(),
             "exact" => (200, json, br#"{"id":12345678901234567890,"price":0.10,"big":1e400}"#.to_vec()),
             "text" => (200, "text/plain; charset=iso-8859-1", b"gr\xfc\xdfe".to_vec()),
             "image" => (200, "image/png", PNG.to_vec()),
