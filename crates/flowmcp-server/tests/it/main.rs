@@ -6,6 +6,8 @@ mod architecture;
 mod cli;
 mod config;
 mod handlers;
+#[cfg(target_os = "linux")]
+mod hostile;
 mod mcp;
 mod readme;
 #[cfg(unix)]

@@ -2,5 +2,5 @@
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "helpers of tests fail like tests")]
 
 mod http;
-mod process;
+pub(crate) mod process;
 mod stdio;

@@ -8,7 +8,10 @@ use std::{
 use flowmcp_plugin::*;
 use flowmcp_worker::*;
 
-use crate::support::{call, json, pool, post_request, program_of};
+use crate::{
+    snippets::{ESCAPES, MEMORY, SHAPES, TIME},
+    support::{call, json, pool, post_request, program_of},
+};
 
 const CPU: Duration = Duration::from_millis(300);
 /// What a loaded machine may add to a limit.
@@ -20,103 +23,13 @@ fn settings() -> SandboxSettings {
     SandboxSettings { limits, ..SandboxSettings::default() }
 }
 
-/// Name, body of the hook, and the beginnings that the error's Debug text may have.
-const SNIPPETS: &[(&str, &str, &[&str])] = &[
-    ("loop", "while( true ) {}", &["Time"]),
-    ("loop in catch", "while( true ) { try { while( true ) {} } catch( e ) {} }", &["Time"]),
-    ("loop in finally", "try { while( true ) {} } finally { while( true ) {} }", &["Time"]),
-    ("loop over await", "while( true ) { await Promise.resolve() }", &["Time"]),
-    (
-        "loop over caught rejections",
-        "const f = async () => { throw 1 }; for( ;; ) { await f().catch( () => {} ) }",
-        &["Time"],
-    ),
-    (
-        "loop in a detached job",
-        "( async () => { for( ;; ) { await 0 } } )(); await new Promise( () => {} )",
-        &["Time"],
-    ),
-    ("promise that never settles", "await new Promise( () => {} )", &["NeverSettles"]),
-    ("returned promise that never settles", "return new Promise( () => {} )", &["NeverSettles"]),
-    ("reverse of nothing", "Array.prototype.reverse.call( { length: 2 ** 53 - 1 } )", &["Time"]),
-    ("copyWithin of nothing", "Array.prototype.copyWithin.call( { length: 2 ** 53 - 1 }, 0, 1 )", &["Time"]),
-    (
-        "join of nothing",
-        "Array.prototype.join.call( { length: 2 ** 53 - 1 } )",
-        &["Time", "Memory", "Thrown"],
-    ),
-    ("sort of a sparse array", "const a = []; a.length = 2 ** 32 - 1; a.sort()", &["Time", "Memory"]),
-    ("indexOf in nothing", "Array.prototype.indexOf.call( { length: 2 ** 53 - 1 }, 1 )", &["Time"]),
-    (
-        "stringify in a loop",
-        "const big = Array( 1000 ).fill( 'x' ); for( ;; ) { JSON.stringify( big ) }",
-        &["Time"],
-    ),
-    (
-        "stringify in a caught loop",
-        "const big = Array( 1000 ).fill( 'x' ); for( ;; ) { try { JSON.stringify( big ) } catch {} }",
-        &["Time"],
-    ),
-    ("memory in objects", "const a = []; for( ;; ) { a.push( { x: 1, y: 2 } ) }", &["Time", "Memory"]),
-    (
-        "memory in caught loops",
-        "const a = []; for( ;; ) { try { a.push( new Uint8Array( 1e6 ) ) } catch {} }",
-        &["Time", "Memory"],
-    ),
-    ("memory in a string", "'x'.repeat( 2 ** 29 )", &["Memory", "Thrown", "Time"]),
-    ("memory in a rope", "let s = 'x'; for( ;; ) { s += s }", &["Memory", "Thrown", "Time"]),
-    ("memory in an array", "new Array( 1e8 ).fill( 1 )", &["Memory", "Time"]),
-    ("deep recursion", "const f = () => f(); f()", &["Stack"]),
-    (
-        "deep recursion, caught",
-        "const f = () => { try { return f() } catch { return f() } }; return f()",
-        &["Stack", "Time"],
-    ),
-    ("deep JSON", "JSON.parse( '['.repeat( 1e6 ) )", &["Stack", "Time", "Thrown"]),
-    ("deep result", "let a = []; for( let i = 0; i < 2e4; i++ ) { a = [ a ] } return a", &["Stack", "Time"]),
-    ("slow regular expression", "/^(a+)+$/.test( 'a'.repeat( 40 ) + '!' )", &["Time"]),
-    ("nested groups", "new RegExp( '(?:'.repeat( 1e5 ) )", &["Thrown", "Stack", "Time", "Memory"]),
-    (
-        "sixty nested groups",
-        "new RegExp( '(?:a|b'.repeat( 60 ) + ')+'.repeat( 60 ) ).test( 'ab'.repeat( 5000 ) + '!' ); for( ;; ) {}",
-        &["Time", "Thrown", "Stack", "Memory"],
-    ),
-    ("throw null", "throw null", &["Thrown { message: \"threw null\""]),
-    ("getter that loops", "return { get x() { for( ;; ) {} } }", &["Time"]),
-    ("toJSON that loops", "return { toJSON() { for( ;; ) {} } }", &["Time"]),
-    (
-        "error whose message loops",
-        "const e = new Error(); Object.defineProperty( e, 'message', { get() { for( ;; ) {} } } ); throw e",
-        &["Time"],
-    ),
-    ("thenable that loops", "return { get then() { for( ;; ) {} } }", &["Time"]),
-    ("proxy that loops", "return new Proxy( {}, { ownKeys() { for( ;; ) {} } } )", &["Time"]),
-    ("large result", "return 'x'.repeat( 2e6 )", &["Output", "Time"]),
-    ("cycle", "const a = []; a.push( a ); return a", &["NotJson"]),
-    ("function", "return () => 1", &["NotJson"]),
-    ("eval", "eval( '1' )", &["Thrown"]),
-    ("hidden eval", "globalThis[ 'ev' + 'al' ]( '1' )", &["Thrown"]),
-    ("constructor", "( {} ).constructor.constructor( 'return 1' )()", &["Thrown"]),
-    ("escaped timer", "\\u0073etTimeout( () => {}, 1 )", &["Thrown"]),
-    ("import", "await import( 'fs' )", &["Thrown"]),
-    ("process", "process.exit( 1 )", &["Thrown"]),
-    ("shared lists", "sharedLists.chains.push( 1 )", &["Thrown"]),
-    ("big BigInt", "let n = 3n; for( ;; ) { n = n * n }", &["Time", "Memory", "Thrown"]),
-    (
-        "Atomics.wait",
-        "Atomics.wait( new Int32Array( new SharedArrayBuffer( 4 ) ), 0, 0 )",
-        &["Thrown", "Time"],
-    ),
-    ("50 MB", "return 'x'.repeat( 4e7 )", &["Output", "Memory", "Time"]),
-];
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn each_fails_within_its_limit_while_a_quick_call_answers() {
     let pool = Arc::new(pool(PoolSettings { running: 2, ..PoolSettings::default() }));
     let quick = program_of("quick", &post_request("return { response }"), SandboxSettings::default());
     assert_eq!(call(&pool, &quick).await, json(r#"{"response":{"n":1}}"#));
     let mut wrong = Vec::new();
-    for (name, body, wanted) in SNIPPETS {
+    for (name, body, wanted) in [TIME, MEMORY, SHAPES, ESCAPES].concat() {
         let program = program_of("hostile", &post_request(body), settings());
         let start = Instant::now();
         let attack = tokio::spawn({

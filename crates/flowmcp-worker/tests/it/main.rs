@@ -4,4 +4,5 @@ mod confinement;
 mod hostile;
 mod pool;
 mod protocol;
+mod snippets;
 mod support;

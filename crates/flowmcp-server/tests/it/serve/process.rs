@@ -14,18 +14,18 @@ use crate::cli::{
     upstream::Upstream,
 };
 
-pub(super) const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"0"}}}"#;
-pub(super) const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+pub(crate) const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"0"}}}"#;
+pub(crate) const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
 
-pub(super) struct Process {
+pub(crate) struct Process {
     child: Child,
-    pub(super) input: Option<ChildStdin>,
+    pub(crate) input: Option<ChildStdin>,
     output: mpsc::Receiver<String>,
     log: mpsc::Receiver<String>,
 }
 
 /// A server of four tools, and a file that cannot be read among its schemas.
-pub(super) fn project(upstream: &Upstream, more: &str) -> Project {
+pub(crate) fn project(upstream: &Upstream, more: &str) -> Project {
     let tools = ["ok", "slow", "gate", "exact"].map(tool).concat();
     upstream
         .project(more)
@@ -33,17 +33,17 @@ pub(super) fn project(upstream: &Upstream, more: &str) -> Project {
         .file("pack/Made.mjs", schema("made", "Made", "", &tools))
 }
 
-pub(super) fn call(id: u64, tool: &str) -> String {
+pub(crate) fn call(id: u64, tool: &str) -> String {
     json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": tool, "arguments": {} } })
         .to_string()
 }
 
-pub(super) fn request(id: u64, method: &str) -> String {
+pub(crate) fn request(id: u64, method: &str) -> String {
     json!({ "jsonrpc": "2.0", "id": id, "method": method }).to_string()
 }
 
 impl Process {
-    pub(super) fn start(project: &Project, arguments: &[&str]) -> Self {
+    pub(crate) fn start(project: &Project, arguments: &[&str]) -> Self {
         let mut child = project.command(arguments).spawn().unwrap();
         let output = lines(child.stdout.take().unwrap());
         let log = lines(child.stderr.take().unwrap());
@@ -51,7 +51,7 @@ impl Process {
     }
 
     /// The same, with nobody to read its stdout.
-    pub(super) fn start_unheard(project: &Project, arguments: &[&str]) -> Self {
+    pub(crate) fn start_unheard(project: &Project, arguments: &[&str]) -> Self {
         let mut child = project.command(arguments).spawn().unwrap();
         drop(child.stdout.take());
         let log = lines(child.stderr.take().unwrap());
@@ -59,23 +59,28 @@ impl Process {
     }
 
     #[track_caller]
-    pub(super) fn send(&mut self, lines: &[&str]) {
+    pub(crate) fn send(&mut self, lines: &[&str]) {
         let text = lines.iter().map(|line| format!("{line}\n")).collect::<String>();
         self.input.as_mut().unwrap().write_all(text.as_bytes()).unwrap();
     }
 
     /// The next line of stdout, which is a JSON-RPC message or the test fails.
     #[track_caller]
-    pub(super) fn answer(&self) -> Value {
+    pub(crate) fn answer(&self) -> Value {
         let line = self.output.recv_timeout(SOON).expect("an answer");
         let message: Value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"));
         assert_eq!(message["jsonrpc"], "2.0", "{line}");
         message
     }
 
+    /// The log lines that came since the last time.
+    pub(crate) fn log(&self) -> Vec<String> {
+        self.log.try_iter().collect()
+    }
+
     /// The first log line that holds a text.
     #[track_caller]
-    pub(super) fn logged(&self, text: &str) -> String {
+    pub(crate) fn logged(&self, text: &str) -> String {
         let mut seen = Vec::new();
         loop {
             match self.log.recv_timeout(SOON) {
@@ -86,14 +91,18 @@ impl Process {
         }
     }
 
-    pub(super) fn terminate(&self) {
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    pub(crate) fn terminate(&self) {
         let id = self.child.id().to_string();
         assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
     }
 
     /// Closes stdin, and waits for the end: its exit code and the rest of stdout and stderr.
     #[track_caller]
-    pub(super) fn end(mut self, within: Duration) -> (Option<i32>, Vec<String>, Vec<String>) {
+    pub(crate) fn end(mut self, within: Duration) -> (Option<i32>, Vec<String>, Vec<String>) {
         let start = Instant::now();
         drop(self.input.take());
         // Both pipes close when the process ends, which needs no watching of the process itself.
