@@ -75,6 +75,8 @@ pub enum Command {
     Lock(LockArgs),
     /// List the tools that use a shared list.
     ListRefs(ListRefsArgs),
+    /// Convert schemas of formats 1.x and 2.x to format 3; without --write the changes are only shown.
+    Migrate(MigrateArgs),
     /// Show or check the configuration.
     Config {
         /// What to do with it.
@@ -194,6 +196,23 @@ pub struct ValidateArgs {
     /// Form of the report.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
+}
+
+/// What to convert.
+#[derive(Debug, Args)]
+pub struct MigrateArgs {
+    /// Schema files or folders.
+    #[arg(required = true)]
+    pub paths: Vec<PathBuf>,
+    /// Replace the files; each old one stays beside the new one as FILE.bak.
+    #[arg(long)]
+    pub write: bool,
+    /// Show the changes and write nothing, as without --write.
+    #[arg(long, conflicts_with = "write")]
+    pub dry_run: bool,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Forms of a report.

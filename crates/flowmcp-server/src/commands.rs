@@ -6,6 +6,7 @@ mod hash;
 mod list;
 mod list_refs;
 mod lock;
+mod migrate;
 mod sandbox;
 mod serve;
 mod test;
@@ -57,6 +58,7 @@ pub fn run(cli: Cli, environment: &Environment) -> ExitCode {
         Some(Command::Hash(args)) => hash::run(&args),
         Some(Command::Lock(args)) => lock::run(&cli.sources, &args, environment),
         Some(Command::ListRefs(args)) => list_refs::run(&cli.sources, &args, environment),
+        Some(Command::Migrate(args)) => migrate::run(&args),
         Some(Command::Config { action: ConfigAction::Show }) => config::show(&cli.sources, environment),
         Some(Command::Config { action: ConfigAction::Check }) => config::check(&cli.sources, environment),
         Some(Command::Sandbox { action: SandboxAction::Check { json } }) => {

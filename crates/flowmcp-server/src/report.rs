@@ -107,15 +107,16 @@ pub fn json(files: &[FileReport]) -> Value {
         .map(|file| {
             let errors = file.diagnostics.iter().filter(|finding| finding.severity == Severity::Error);
             let messages: Vec<String> = file.unreadable.iter().cloned().chain(errors.map(ToString::to_string)).collect();
-            let findings: Vec<Value> = file.diagnostics.iter().map(|finding| finding_json(file, finding)).collect();
+            let findings: Vec<Value> = file.diagnostics.iter().map(|finding| finding_json(file.source.as_ref(), finding)).collect();
             json!({ "file": &*file.path, "status": !file.has_errors(), "messages": messages, "findings": findings })
         })
         .collect();
     json!({ "files": files })
 }
 
-fn finding_json(file: &FileReport, finding: &Diagnostic) -> Value {
-    let place = file.source.as_ref().zip(finding.span).map(|(source, span)| source.line_column(span.start));
+/// One finding as `--json` shows it.
+pub(crate) fn finding_json(source: Option<&SourceFile>, finding: &Diagnostic) -> Value {
+    let place = source.zip(finding.span).map(|(source, span)| source.line_column(span.start));
     json!({
         "code": finding.code.0,
         "severity": finding.severity.as_str(),

@@ -16,6 +16,7 @@ mod document;
 mod facts;
 mod hash;
 mod lower;
+mod migrate;
 mod read;
 pub mod schema;
 mod source;
@@ -33,6 +34,7 @@ pub mod codes {
         OPTIONAL_INSERT, OPTIONS, OWN_VALUE, PATTERN, PRIMITIVE, ROOT, SAME_NAME, UNMATCHED_PLACEHOLDER,
     };
 }
+pub use migrate::{Migration, MigrationOutcome, migrate};
 pub use read::{LEGACY, NO_EXPORT, NOT_LITERAL, Read, SYNTAX, read, read_all};
 pub use schema::{Schema, Tool};
 pub use source::{MAX_FILE_BYTES, SourceError, SourceFile, Span};

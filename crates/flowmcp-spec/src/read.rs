@@ -1,6 +1,6 @@
 //! Text in, [`Document`] out: parses a file and evaluates its literal data. No code of the file ever runs.
 
-mod evaluate;
+pub(crate) mod evaluate;
 mod nesting;
 
 use std::sync::Mutex;
@@ -33,7 +33,7 @@ pub const LEGACY: Code = Code("VAL019");
 
 /// Virtual stack of a reading thread. The parser recurses with the nesting of its input, and `nesting::check` bounds
 /// that; untouched stack costs no memory.
-const STACK_BYTES: usize = 1 << 30;
+pub(crate) const STACK_BYTES: usize = 1 << 30;
 
 /// Reads one file, on a thread whose stack fits the deepest input that is accepted.
 ///
@@ -81,24 +81,13 @@ pub fn read_all<T: Send>(
     done.into_iter().map(|(_, result)| result).collect()
 }
 
-fn read_here(file: &SourceFile, allocator: &Allocator) -> Read {
+pub(crate) fn read_here(file: &SourceFile, allocator: &Allocator) -> Read {
     let failed = |diagnostic| Read { document: None, diagnostics: vec![diagnostic] };
-    if let Err(diagnostic) = nesting::check(&file.text) {
-        return failed(*diagnostic);
-    }
-    let parsed = Parser::new(allocator, &file.text, SourceType::mjs()).parse();
-    if let Some(error) = parsed.diagnostics.iter().next() {
-        let span = error.labels.first().map(|label| {
-            let start = label.offset();
-            Span { start, end: start.saturating_add(label.len()) }
-        });
-        let mut diagnostic =
-            Diagnostic::error(SYNTAX, "file", format!("is not valid JavaScript: {}", error.message));
-        diagnostic.span = span;
-        diagnostic.help = error.help.as_ref().map(ToString::to_string);
-        return failed(diagnostic);
-    }
-    let exports = Exports::of(&parsed.program);
+    let program = match parse(&file.text, allocator) {
+        Ok(program) => program,
+        Err(diagnostic) => return failed(*diagnostic),
+    };
+    let exports = Exports::of(&program);
     let Some((kind, expression)) = exports.data() else {
         let found = exports.names();
         let message = if found.is_empty() {
@@ -115,10 +104,10 @@ fn read_here(file: &SourceFile, allocator: &Allocator) -> Read {
         return failed(
             Diagnostic::error(LEGACY, "schema", "is a schema of format 1.2, which is not served")
                 .at(Span::of(oxc_span::GetSpan::span(expression)))
-                .help("convert it to format 3 (`export const main`)"),
+                .help("convert it to format 3: `flowmcp-server migrate FILE --write`"),
         );
     }
-    let mut evaluator = Evaluator::new(&parsed.program);
+    let mut evaluator = Evaluator::new(&program);
     let root = evaluator.evaluate(expression, kind.export());
     let content = exports.get("content").and_then(|expression| evaluator.evaluate(expression, "content"));
     let mut diagnostics = evaluator.into_diagnostics();
@@ -135,8 +124,23 @@ fn read_here(file: &SourceFile, allocator: &Allocator) -> Read {
         );
         return Read { document: None, diagnostics };
     }
-    let code = facts::survey(&parsed.program);
+    let code = facts::survey(&program);
     Read { document: Some(Document { kind, root, content, code }), diagnostics }
+}
+
+/// The syntax tree of a text, or the finding that says why there is none.
+pub(crate) fn parse<'a>(text: &'a str, allocator: &'a Allocator) -> Result<Program<'a>, Box<Diagnostic>> {
+    nesting::check(text)?;
+    let parsed = Parser::new(allocator, text, SourceType::mjs()).parse();
+    let Some(error) = parsed.diagnostics.iter().next() else { return Ok(parsed.program) };
+    let mut diagnostic =
+        Diagnostic::error(SYNTAX, "file", format!("is not valid JavaScript: {}", error.message));
+    diagnostic.span = error.labels.first().map(|label| {
+        let start = label.offset();
+        Span { start, end: start.saturating_add(label.len()) }
+    });
+    diagnostic.help = error.help.as_ref().map(ToString::to_string);
+    Err(Box::new(diagnostic))
 }
 
 /// Older agent manifests export `main` like schemas do; only they have a system prompt.
@@ -145,10 +149,10 @@ fn is_agent(main: &Node) -> bool {
 }
 
 /// The named exports of a module, by name, with their initialisers.
-struct Exports<'p>(Vec<(&'p str, Option<&'p Expression<'p>>)>);
+pub(crate) struct Exports<'p>(Vec<(&'p str, Option<&'p Expression<'p>>)>);
 
 impl<'p> Exports<'p> {
-    fn of(program: &'p Program<'p>) -> Self {
+    pub(crate) fn of(program: &'p Program<'p>) -> Self {
         let mut found = Vec::new();
         for statement in &program.body {
             match statement {
@@ -180,7 +184,7 @@ impl<'p> Exports<'p> {
         Exports(found)
     }
 
-    fn get(&self, name: &str) -> Option<&'p Expression<'p>> {
+    pub(crate) fn get(&self, name: &str) -> Option<&'p Expression<'p>> {
         self.0.iter().find(|(export, _)| *export == name).and_then(|(_, value)| *value)
     }
 
@@ -200,7 +204,7 @@ impl<'p> Exports<'p> {
 }
 
 /// Module-level `const` names with their initialisers, exported or not.
-fn constants<'p>(program: &'p Program<'p>) -> impl Iterator<Item = (&'p str, &'p Expression<'p>)> {
+pub(crate) fn constants<'p>(program: &'p Program<'p>) -> impl Iterator<Item = (&'p str, &'p Expression<'p>)> {
     program
         .body
         .iter()

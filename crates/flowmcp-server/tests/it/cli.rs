@@ -13,6 +13,7 @@ mod factories;
 mod hash;
 mod list;
 mod lock;
+mod migrate;
 mod other;
 mod sandbox;
 mod test;

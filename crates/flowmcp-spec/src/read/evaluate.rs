@@ -23,7 +23,7 @@ const MAX_JOINED_BYTES: usize = 16 << 20;
 /// Findings per file of this kind: one bad habit should not print a thousand times.
 const MAX_FINDINGS: usize = 20;
 
-pub(super) struct Evaluator<'p> {
+pub(crate) struct Evaluator<'p> {
     constants: HashMap<&'p str, &'p Expression<'p>>,
     /// Constants being evaluated, to notice cycles.
     open: Vec<&'p str>,
@@ -67,7 +67,7 @@ impl fmt::Display for Path<'_> {
 struct NotLiteral;
 
 impl<'p> Evaluator<'p> {
-    pub(super) fn new(program: &'p Program<'p>) -> Self {
+    pub(crate) fn new(program: &'p Program<'p>) -> Self {
         Evaluator {
             constants: constants(program).collect(),
             open: Vec::new(),
@@ -81,7 +81,7 @@ impl<'p> Evaluator<'p> {
 
     /// The value of an export, or `None` with findings. What is not literal inside an object or array is left out, so
     /// the rest is still there for other checks.
-    pub(super) fn evaluate(&mut self, expression: &'p Expression<'p>, export: &str) -> Option<Node> {
+    pub(crate) fn evaluate(&mut self, expression: &'p Expression<'p>, export: &str) -> Option<Node> {
         let path = &Path { parent: None, step: Step::Key(export) };
         match self.expression(expression, path) {
             Ok(Evaluated::Node(node)) => Some(node),
@@ -93,7 +93,7 @@ impl<'p> Evaluator<'p> {
         }
     }
 
-    pub(super) fn into_diagnostics(self) -> Vec<Diagnostic> {
+    pub(crate) fn into_diagnostics(self) -> Vec<Diagnostic> {
         self.diagnostics
     }
 
