@@ -150,6 +150,21 @@ impl Budget {
         fits
     }
 
+    /// Notes that there was no memory, whatever the limit says.
+    pub(crate) fn refuse(&self) {
+        self.memory_refused.set(true);
+    }
+
+    /// Bytes that are handed out.
+    pub(crate) fn used(&self) -> usize {
+        self.used.get()
+    }
+
+    /// Says how many bytes are handed out, after memory was put back.
+    pub(crate) fn set_used(&self, bytes: usize) {
+        self.used.set(bytes);
+    }
+
     /// Counts bytes handed out.
     pub(crate) fn took(&self, bytes: usize) {
         self.used.set(self.used.get().saturating_add(bytes));

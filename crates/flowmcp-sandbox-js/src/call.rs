@@ -6,11 +6,12 @@ use std::{
 };
 
 use flowmcp_plugin::{Hook, HookCall, HookOutput, HookValue, Outline, SandboxError, Ticket};
-use rquickjs::{Ctx, Error, Function, Object, Persistent, Promise, TypedArray, Value, promise::PromiseState};
+use rquickjs::{Ctx, Error, Function, Object, Promise, TypedArray, Value, promise::PromiseState};
 
 use crate::{
     context::{self, Blueprint, Ready},
-    digits::{self, Digits},
+    digits::Digits,
+    edge::{self, Written},
     errors,
     natives::{Network, after_milliseconds},
 };
@@ -41,17 +42,23 @@ impl<'js> Run<'_, 'js> {
         if !hook.is_function() {
             return Ok(absent);
         }
-        let digits = Digits::search(call.input);
-        let by_place = if digits.by_place { Some(self.digits_by_place()?) } else { None };
-        let input = self.input(call, by_place.as_ref())?;
+        let (input, digits, by_place) = self.input(call)?;
         let run: Function<'js> = self.entry("run")?;
         let promise: Promise<'js> = self.js(run.call((tool, call.hook.as_str(), input.clone())))?;
         let value = self.settle(&promise)?;
         let write = |value: Value<'js>| self.write(value, &digits, by_place.as_ref());
         let edits = matches!(call.hook, Hook::PreRequest | Hook::ExecuteRequest);
-        let edited = if edits && self.lacks_struct(&value)? { Some(write(input)?) } else { None };
+        let edited = if edits && self.lacks_struct(&value)? { Some(write(input.clone())?) } else { None };
+        self.leave(input);
         let value = if value.is_undefined() { HookValue::Undefined } else { HookValue::Json(write(value)?) };
         Ok(HookOutput { value, edited, derived: self.ready.shared.derived.take() })
+    }
+
+    /// Lets go of a value that may be large. Where the memory is put back after the call, nothing needs to be freed.
+    fn leave(&self, value: Value<'js>) {
+        if self.ready.is_fresh_each_time() {
+            std::mem::forget(value);
+        }
     }
 
     /// Runs the schema's top level and its factory.
@@ -91,24 +98,27 @@ impl<'js> Run<'_, 'js> {
         self.js(harden.call(()))
     }
 
-    fn input(&self, call: &HookCall<'_>, by_place: Option<&Object<'js>>) -> Outcome<Value<'js>> {
+    /// The hook's argument, with what is needed to keep its numbers' digits.
+    fn input(&self, call: &HookCall<'_>) -> Outcome<(Value<'js>, Digits, Option<Object<'js>>)> {
         let reads_text = matches!(call.hook, Hook::PostRequest | Hook::PostProcess);
         self.ready.shared.input.replace(if reads_text { call.input.to_owned() } else { String::new() });
-        let input: Value<'js> = match by_place {
-            Some(piece) => {
+        let read = self.js(edge::read(self.ctx, call.input))?;
+        let digits = match &read {
+            Some(read) if read.plain_numbers => Digits::default(),
+            _ => Digits::search(call.input),
+        };
+        let by_place = if digits.by_place { Some(self.piece("digits")?) } else { None };
+        let input: Value<'js> = match (&by_place, read) {
+            (Some(piece), _) => {
                 let parse: Function<'js> = self.js(piece.get("parse"))?;
                 self.js(parse.call((call.input,)))?
             }
-            None => self.js(self.ctx.json_parse(call.input))?,
+            (None, Some(read)) => read.value,
+            (None, None) => self.js(self.ctx.json_parse(call.input))?,
         };
-        let shared = Rc::clone(&self.ready.shared);
-        let text = move |name: String| {
-            let input = shared.input.borrow();
-            digits::members(&input).into_iter().find(|(key, _)| *key == name).map(|(_, text)| text.to_owned())
-        };
-        let text = self.js(Function::new(self.ctx.clone(), text))?;
         let complete: Function<'js> = self.entry("complete")?;
-        self.js(complete.call((call.hook.as_str(), input, text)))
+        let input = self.js(complete.call((call.hook.as_str(), input)))?;
+        Ok((input, digits, by_place))
     }
 
     /// Runs jobs, and waits for requests and timers, until a promise is settled.
@@ -201,6 +211,17 @@ impl<'js> Run<'_, 'js> {
     fn write(&self, value: Value<'js>, digits: &Digits, by_place: Option<&Object<'js>>) -> Outcome<String> {
         let limit = self.blueprint.settings.limits.output_bytes;
         let kind = value.type_name();
+        if by_place.is_none() {
+            match self.js(edge::write(self.ctx, &value, limit, &self.ready.budget))? {
+                Written::Text(text) => {
+                    self.leave(value);
+                    return Ok(if digits.is_empty() { text } else { digits.restore(text) });
+                }
+                Written::Unsure => {}
+                Written::TooLong => return Err(SandboxError::Output { limit }),
+                Written::OutOfTime => return Err(self.out_of_time()),
+            }
+        }
         let text: Option<rquickjs::String<'js>> = match by_place {
             Some(piece) => {
                 let stringify: Function<'js> = self.js(piece.get("stringify"))?;
@@ -229,16 +250,6 @@ impl<'js> Run<'_, 'js> {
             }
             other => other,
         })
-    }
-
-    fn digits_by_place(&self) -> Outcome<Object<'js>> {
-        let mut kept = self.ready.digits.borrow_mut();
-        if let Some(piece) = kept.as_ref() {
-            return self.js(piece.clone().restore(self.ctx));
-        }
-        let piece = self.piece("digits")?;
-        *kept = Some(Persistent::save(self.ctx, piece.clone()));
-        Ok(piece)
     }
 
     fn piece(&self, name: &str) -> Outcome<Object<'js>> {

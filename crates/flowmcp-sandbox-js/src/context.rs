@@ -3,12 +3,14 @@
 use std::{cell::RefCell, rc::Rc};
 
 use bytes::Bytes;
-use flowmcp_plugin::{DerivedToken, SandboxHost, SandboxSettings};
+use flowmcp_plugin::{ContextLife, DerivedToken, SandboxHost, SandboxSettings};
 use rquickjs::{Context, Ctx, Exception, Function, Module, Object, Persistent, Result, Runtime, Value};
 
 use crate::{
     budget::Budget,
-    edge, engine,
+    digits,
+    edge::{self, Heap, Image},
+    engine,
     natives::{self, Network},
     prelude::{self, BOOTSTRAP, SharedPrelude},
 };
@@ -39,6 +41,8 @@ pub(crate) struct Shared {
     pub(crate) input: RefCell<String>,
     /// Set once `fetch.js` is loaded.
     pub(crate) network: RefCell<Option<Network>>,
+    /// What pieces of the prelude get: made once, since functions of Rust's must not be made after the image.
+    natives: RefCell<Option<Persistent<Object<'static>>>>,
 }
 
 /// A context with the prelude and the schema loaded; nothing of the schema has run yet.
@@ -49,27 +53,59 @@ pub(crate) struct Ready {
     pub(crate) entries: Persistent<Object<'static>>,
     /// The factory's result, once it ran; kept for the next call where contexts outlive calls.
     pub(crate) handlers: Option<Persistent<Value<'static>>>,
-    /// `digits.js`, once an input needed it.
-    pub(crate) digits: RefCell<Option<Persistent<Object<'static>>>>,
     pub(crate) shared: Rc<Shared>,
     pub(crate) context: Context,
     pub(crate) budget: Rc<Budget>,
     #[expect(dead_code, reason = "kept alive for the context")]
     runtime: Runtime,
+    /// The heap as it was built, where each call gets a fresh context: heaps are then shared, one context at a time.
+    image: Option<(Image, usize)>,
+    heap: Rc<Heap>,
+}
+
+impl Ready {
+    /// Makes the context what it was when it was built. No value of a call may live on.
+    pub(crate) fn restore(&self) {
+        if let Some((image, used)) = &self.image {
+            self.heap.put(image);
+            self.budget.set_used(*used);
+        }
+    }
+
+    /// Says that a call is about to use the context.
+    pub(crate) fn begin(&self) {
+        self.restore();
+        self.heap.touch();
+    }
+
+    /// Ends what a call left in hands of Rust's.
+    pub(crate) fn end(&self) {
+        self.shared.network.take();
+        self.budget.end();
+    }
+
+    /// True where the next call begins with the context as it was built.
+    pub(crate) fn is_fresh_each_time(&self) -> bool {
+        self.image.is_some()
+    }
 }
 
 impl Drop for Ready {
     fn drop(&mut self) {
         // These are values of the engine inside a value of the engine: a cycle that it cannot see.
-        self.shared.network.take();
-        self.budget.end();
+        self.end();
+        self.begin();
+        self.shared.natives.take();
     }
 }
 
 /// Builds a context. Its memory limit is set by the call: the engine aborts when it runs out while building.
-pub(crate) fn build(blueprint: &Rc<Blueprint>) -> Result<Ready> {
+///
+/// `heap` holds nothing that is in use, or what is there has an image.
+pub(crate) fn build(blueprint: &Rc<Blueprint>, heap: &Rc<Heap>) -> Result<Ready> {
+    heap.clear();
     let budget = Rc::new(Budget::unlimited());
-    let runtime = engine::runtime(&budget, blueprint.settings.limits.stack_bytes)?;
+    let runtime = engine::runtime(heap, &budget, blueprint.settings.limits.stack_bytes)?;
     let context = engine::handler_context(&runtime)?;
     let shared = Rc::new(Shared {
         host: Rc::clone(&blueprint.host),
@@ -77,17 +113,33 @@ pub(crate) fn build(blueprint: &Rc<Blueprint>) -> Result<Ready> {
         derived: RefCell::default(),
         input: RefCell::default(),
         network: RefCell::default(),
+        natives: RefCell::default(),
     });
     let entries = context.with(|ctx| {
         let entries = bootstrap(&ctx, blueprint, &shared)?;
         edge::load_module(&ctx, &blueprint.code)?;
         Ok::<_, rquickjs::Error>(Persistent::save(&ctx, entries))
     })?;
-    Ok(Ready { entries, handlers: None, digits: RefCell::default(), shared, context, budget, runtime })
+    let image = match blueprint.settings.context {
+        ContextLife::Call => Some((heap.image(), budget.used())),
+        ContextLife::Schema => None,
+    };
+    let heap = Rc::clone(heap);
+    Ok(Ready { entries, handlers: None, shared, context, budget, runtime, image, heap })
 }
 
 fn bootstrap<'js>(ctx: &Ctx<'js>, blueprint: &Rc<Blueprint>, shared: &Rc<Shared>) -> Result<Object<'js>> {
     let host = Object::new(ctx.clone())?;
+    shared.natives.replace(Some(Persistent::save(ctx, natives::object(ctx, shared)?)));
+    host.set("random", Function::new(ctx.clone(), natives::random())?)?;
+    let by = Rc::clone(shared);
+    host.set(
+        "text",
+        Function::new(ctx.clone(), move |name: String| {
+            let input = by.input.borrow();
+            digits::members(&input).into_iter().find(|(key, _)| *key == name).map(|(_, text)| text.to_owned())
+        })?,
+    )?;
     let pieces: Vec<(&str, Vec<&str>)> = prelude::offered(blueprint.settings.network)
         .map(|(name, globals)| (name, globals.to_vec()))
         .collect();
@@ -137,8 +189,9 @@ pub(crate) fn load_piece<'js>(
     let Some(code) = blueprint.prelude.piece(name) else {
         return Err(Exception::throw_reference(ctx, &format!("{name} is not defined")));
     };
-    let native = natives::object(ctx, shared)?;
-    default_export(ctx, name, &code?)?.call((native,))
+    let natives = shared.natives.borrow().clone();
+    let natives = natives.map(|natives| natives.restore(ctx)).transpose()?;
+    default_export(ctx, name, &code?)?.call((natives,))
 }
 
 fn load_library<'js>(ctx: &Ctx<'js>, blueprint: &Blueprint, name: &str) -> Result<Value<'js>> {

@@ -1,50 +1,62 @@
 //! The edge to the C engine: the only unsafe code of this crate, one obligation per note.
 
+mod heap;
+mod read;
+#[cfg(test)]
+mod tests;
+mod write;
+
 use std::{ptr, rc::Rc};
 
-use rquickjs::{
-    Ctx, Module, TypedArray,
-    allocator::{Allocator, RustAllocator},
-    module::Declared,
-};
+use rquickjs::{Ctx, Module, TypedArray, allocator::Allocator, module::Declared};
 
 use crate::budget::Budget;
 
-/// Takes memory from Rust's global allocator and counts it against a [`Budget`].
+pub(crate) use heap::{Heap, Image};
+pub(crate) use read::read;
+pub(crate) use write::{Written, write};
+
+/// Takes memory from a [`Heap`] and counts it against a [`Budget`].
 pub(crate) struct CountingAllocator {
+    pub(crate) heap: Rc<Heap>,
     pub(crate) budget: Rc<Budget>,
 }
 
-/// No single allocation is larger, so that adding a header to it cannot overflow.
-const LARGEST: usize = isize::MAX as usize / 2;
-
 #[expect(unsafe_code, reason = "the trait is unsafe to implement")]
-// SAFETY: every pointer comes from `RustAllocator`, whose contract holds for it; null is allowed as a refusal.
+// SAFETY: every pointer comes from `Heap::take`, whose blocks are as long as asked for; null is allowed as a refusal.
 unsafe impl Allocator for CountingAllocator {
     fn alloc(&mut self, size: usize) -> *mut u8 {
-        if size > LARGEST || !self.budget.allows(size) {
+        if !self.budget.allows(size) {
             return ptr::null_mut();
         }
-        self.count(RustAllocator.alloc(size))
+        let block = self.heap.take(size);
+        if block.is_null() {
+            self.budget.refuse();
+        } else {
+            // SAFETY: the block was just taken.
+            self.budget.took(unsafe { heap::capacity(block) });
+        }
+        block
     }
 
     fn calloc(&mut self, count: usize, size: usize) -> *mut u8 {
-        match count.checked_mul(size) {
-            Some(total) if total <= LARGEST && self.budget.allows(total) => {
-                self.count(RustAllocator.calloc(count, size))
-            }
-            _ => ptr::null_mut(),
+        let Some(total) = count.checked_mul(size) else { return ptr::null_mut() };
+        let block = self.alloc(total);
+        if !block.is_null() {
+            // SAFETY: the block has at least so many bytes.
+            unsafe { block.write_bytes(0, total) };
         }
+        block
     }
 
     unsafe fn dealloc(&mut self, ptr: *mut u8) {
         if ptr.is_null() {
             return;
         }
-        // SAFETY: the caller says that `ptr` came from this allocator, and so from `RustAllocator`.
+        // SAFETY: the caller says that `ptr` came from this allocator, and so from its heap.
         unsafe {
-            self.budget.gave(RustAllocator::usable_size(ptr));
-            RustAllocator.dealloc(ptr);
+            self.budget.gave(heap::capacity(ptr));
+            self.heap.give(ptr);
         }
     }
 
@@ -54,38 +66,37 @@ unsafe impl Allocator for CountingAllocator {
         }
         // SAFETY: as for `dealloc`; the old block stays valid when null is returned.
         unsafe {
-            let old_size = RustAllocator::usable_size(ptr);
-            // Shrinking is always allowed: the engine relies on it while it cleans up.
-            if new_size > old_size && (new_size > LARGEST || !self.budget.allows(new_size - old_size)) {
-                return ptr::null_mut();
-            }
+            let old_size = heap::capacity(ptr);
             if new_size == 0 {
                 self.dealloc(ptr);
                 return ptr::null_mut();
             }
-            let moved = RustAllocator.realloc(ptr, new_size);
-            if !moved.is_null() {
-                self.budget.gave(old_size);
-                self.budget.took(RustAllocator::usable_size(moved));
+            // Shrinking is always allowed: the engine relies on it while it cleans up.
+            if new_size <= old_size {
+                return ptr;
             }
+            if !self.budget.allows(new_size - old_size) {
+                return ptr::null_mut();
+            }
+            if self.heap.extend(ptr, new_size) {
+                self.budget.took(heap::capacity(ptr) - old_size);
+                return ptr;
+            }
+            let moved = self.heap.take(new_size);
+            if moved.is_null() {
+                self.budget.refuse();
+                return moved;
+            }
+            self.budget.took(heap::capacity(moved));
+            moved.copy_from_nonoverlapping(ptr, old_size);
+            self.dealloc(ptr);
             moved
         }
     }
 
     unsafe fn usable_size(ptr: *mut u8) -> usize {
         // SAFETY: the caller says that `ptr` came from this allocator.
-        unsafe { RustAllocator::usable_size(ptr) }
-    }
-}
-
-impl CountingAllocator {
-    #[expect(unsafe_code, reason = "asks the allocator for the size of its block")]
-    fn count(&self, ptr: *mut u8) -> *mut u8 {
-        if !ptr.is_null() {
-            // SAFETY: `ptr` was just returned by `RustAllocator`.
-            self.budget.took(unsafe { RustAllocator::usable_size(ptr) });
-        }
-        ptr
+        unsafe { heap::capacity(ptr) }
     }
 }
 

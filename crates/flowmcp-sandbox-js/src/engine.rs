@@ -9,7 +9,10 @@ use rquickjs::{
     module::{WriteOptions, WriteOptionsEndianness},
 };
 
-use crate::{budget::Budget, edge::CountingAllocator};
+use crate::{
+    budget::Budget,
+    edge::{CountingAllocator, Heap},
+};
 
 /// Everything a handler gets from the engine. `Eval` is missing: without it there is no parser to reach, so `eval`,
 /// `Function` and their relatives fail natively.
@@ -31,9 +34,13 @@ type ForCompiling = (intrinsic::Eval, intrinsic::RegExpCompiler, intrinsic::RegE
 /// Heap size at which cycles are searched for the first time. Most calls end before, and a search is not free.
 const FIRST_COLLECTION: usize = 16 << 20;
 
-/// A runtime whose memory and time count against `budget`.
-pub(crate) fn runtime(budget: &Rc<Budget>, stack_bytes: usize) -> rquickjs::Result<Runtime> {
-    let runtime = Runtime::new_with_alloc(CountingAllocator { budget: Rc::clone(budget) })?;
+/// Memory for compiling a piece of the prelude, in bytes.
+const OWN_MEMORY: usize = 32 << 20;
+
+/// A runtime in a heap of its own whose memory and time count against `budget`.
+pub(crate) fn runtime(heap: &Rc<Heap>, budget: &Rc<Budget>, stack_bytes: usize) -> rquickjs::Result<Runtime> {
+    let allocator = CountingAllocator { heap: Rc::clone(heap), budget: Rc::clone(budget) };
+    let runtime = Runtime::new_with_alloc(allocator)?;
     runtime.set_max_stack_size(stack_bytes);
     runtime.set_gc_threshold(FIRST_COLLECTION);
     let interrupting = Rc::clone(budget);
@@ -67,6 +74,7 @@ pub(crate) fn compile(ctx: &Ctx<'_>, name: &str, text: &str) -> rquickjs::Result
 /// Compiles a piece of the prelude.
 pub(crate) fn compile_own(name: &str, text: &str) -> rquickjs::Result<Bytes> {
     let budget = Rc::new(Budget::unlimited());
-    let runtime = runtime(&budget, 256 << 10)?;
+    let heap = Rc::new(Heap::new(OWN_MEMORY)?);
+    let runtime = runtime(&heap, &budget, 256 << 10)?;
     compiling_context(&runtime)?.with(|ctx| compile(&ctx, name, text))
 }

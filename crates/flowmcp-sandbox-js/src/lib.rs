@@ -45,6 +45,7 @@ mod prelude;
 mod program;
 
 use std::{
+    cell::RefCell,
     rc::Rc,
     time::{Duration, Instant},
 };
@@ -60,14 +61,17 @@ use crate::{
     budget::Budget,
     call::Run,
     context::{Blueprint, Ready},
+    edge::Heap,
     prelude::SharedPrelude,
     program::CompiledModule,
 };
 
-/// The JavaScript sandbox. One per thread; what it compiled of its own prelude is shared by all handlers it loads.
+/// The JavaScript sandbox. One per thread; what it compiled of its own prelude is shared by all handlers it loads, and so
+/// is the memory that they run in, one at a time.
 #[derive(Default)]
 pub struct JsSandbox {
     prelude: SharedPrelude,
+    heap: RefCell<Option<Rc<Heap>>>,
 }
 
 impl Sandbox for JsSandbox {
@@ -93,7 +97,8 @@ impl Sandbox for JsSandbox {
     fn compile(&self, source: &SandboxSource<'_>, limits: SandboxLimits) -> Result<Bytes, SandboxError> {
         let budget = Rc::new(Budget::unlimited());
         let crashed = |error: rquickjs::Error| SandboxError::Crashed { reason: error.to_string() };
-        let runtime = engine::runtime(&budget, limits.stack_bytes).map_err(crashed)?;
+        let heap = Heap::new(limits.memory_bytes).map(Rc::new).map_err(crashed)?;
+        let runtime = engine::runtime(&heap, &budget, limits.stack_bytes).map_err(crashed)?;
         let context = engine::compiling_context(&runtime).map_err(crashed)?;
         let deadline = Instant::now() + limits.cpu;
         budget.begin(limits.cpu, deadline, limits.memory_bytes);
@@ -135,17 +140,38 @@ impl Sandbox for JsSandbox {
             host,
             prelude: Rc::clone(&self.prelude),
         };
-        Ok(Box::new(JsHandlers { blueprint: Rc::new(blueprint), ready: None, used: None, spent: false }))
+        let no_room =
+            |error: rquickjs::Error| SandboxError::Crashed { reason: format!("no address space: {error}") };
+        let heap = self.heap(settings).map_err(no_room)?;
+        Ok(Box::new(JsHandlers { blueprint: Rc::new(blueprint), heap, ready: None, spent: false }))
+    }
+}
+
+impl JsSandbox {
+    /// The memory for handlers with these settings: shared, except where contexts stay in it.
+    fn heap(&self, settings: SandboxSettings) -> rquickjs::Result<Rc<Heap>> {
+        let memory = settings.limits.memory_bytes;
+        if settings.context == ContextLife::Schema {
+            return Heap::new(memory).map(Rc::new);
+        }
+        let mut shared = self.heap.borrow_mut();
+        match shared.as_ref().filter(|heap| heap.has_room_for(memory)) {
+            Some(heap) => Ok(Rc::clone(heap)),
+            None => {
+                let heap = Rc::new(Heap::new(memory)?);
+                *shared = Some(Rc::clone(&heap));
+                Ok(heap)
+            }
+        }
     }
 }
 
 /// The handlers of one schema file.
 struct JsHandlers {
     blueprint: Rc<Blueprint>,
-    /// The context for the next call.
+    heap: Rc<Heap>,
+    /// The context, once it was built.
     ready: Option<Ready>,
-    /// The context of the last call: taking it down can wait until nobody waits.
-    used: Option<Ready>,
     spent: bool,
 }
 
@@ -160,10 +186,11 @@ impl Handlers for JsHandlers {
     }
 
     fn prepare(&mut self) {
-        self.used = None;
-        if self.ready.is_none() && !self.spent {
+        match &self.ready {
+            Some(ready) => ready.restore(),
+            None if self.spent => {}
             // A failure comes again, with someone to tell, at the next call.
-            self.ready = context::build(&self.blueprint).ok();
+            None => self.ready = context::build(&self.blueprint, &self.heap).ok(),
         }
     }
 
@@ -184,10 +211,11 @@ impl JsHandlers {
         }
         let mut ready = match self.ready.take() {
             Some(ready) => ready,
-            None => context::build(&self.blueprint)
+            None => context::build(&self.blueprint, &self.heap)
                 .map_err(|error| SandboxError::Crashed { reason: format!("no context: {error}") })?,
         };
         let limits = self.blueprint.settings.limits;
+        ready.begin();
         ready.shared.tokens.replace(tokens);
         ready.shared.derived.take();
         ready.budget.begin(limits.cpu, deadline, limits.memory_bytes);
@@ -205,7 +233,9 @@ impl JsHandlers {
                         run.harden()?;
                     }
                     let handlers = run.handlers()?;
-                    (handlers.clone(), Some(Persistent::save(&ctx, handlers)))
+                    let kept =
+                        (!ready.is_fresh_each_time()).then(|| Persistent::save(&ctx, handlers.clone()));
+                    (handlers, kept)
                 }
             };
             what(&run, &handlers).map(|value| (value, made))
@@ -214,16 +244,15 @@ impl JsHandlers {
         self.spent = ready.budget.out_of_time()
             || ready.budget.memory_was_refused()
             || matches!(result, Err(SandboxError::Stack { .. }));
-        ready.budget.end();
+        ready.end();
         let result = result.map(|(value, made)| {
             if made.is_some() {
                 ready.handlers = made;
             }
             value
         });
-        match self.blueprint.settings.context {
-            ContextLife::Schema if !self.spent && ready.handlers.is_some() => self.ready = Some(ready),
-            ContextLife::Call | ContextLife::Schema => self.used = Some(ready),
+        if !self.spent && (ready.is_fresh_each_time() || ready.handlers.is_some()) {
+            self.ready = Some(ready);
         }
         result
     }

@@ -1,6 +1,11 @@
 //! What the prelude's JavaScript asks of Rust: encodings, URLs, the log, requests.
 
-use std::{hash::Hasher, rc::Rc, time::Instant};
+use std::{
+    cell::Cell,
+    hash::{BuildHasher, Hasher, RandomState},
+    rc::Rc,
+    time::Instant,
+};
 
 use base64::{
     Engine, alphabet,
@@ -64,6 +69,17 @@ pub(crate) fn object<'js>(ctx: &Ctx<'js>, shared: &Rc<Shared>) -> Result<Object<
     };
     set("attach", Function::new(ctx.clone(), attach))?;
     Ok(native)
+}
+
+/// `Math.random`. The engine's own would give each call the same numbers, since calls begin with the same memory.
+pub(crate) fn random() -> impl Fn() -> f64 {
+    // The hasher's keys come from the system's random numbers.
+    let (keys, calls) = (RandomState::new(), Cell::new(0_u64));
+    move || {
+        calls.set(calls.get().wrapping_add(1));
+        // A double has 53 bits.
+        (keys.hash_one(calls.get()) >> 11) as f64 / (1_u64 << 53) as f64
+    }
 }
 
 /// Entries of `fetch.js` that the sandbox calls when a script has nothing left to run.

@@ -104,8 +104,10 @@ mod linux {
 
     /// What a worker needs beside the script's own memory: its code, the frames, the host language's heap.
     const OWN_MEMORY: u64 = 256 << 20;
-    /// Address space that allocators reserve without using it.
+    /// Address space that allocators reserve without using it, beside some for each heap of scripts.
     const RESERVED: u64 = 4 << 30;
+    /// Most heaps of scripts: one that schemas share, one for each schema that keeps its context, and one for compiling.
+    const HEAPS: u64 = 8;
     /// The Landlock rights that are asked for: files, TCP, and signals and abstract sockets to outside.
     const LANDLOCK: ABI = ABI::V6;
 
@@ -140,7 +142,7 @@ mod linux {
         let memory = u64::try_from(memory_bytes).unwrap_or(u64::MAX).saturating_add(OWN_MEMORY);
         for (resource, most) in [
             (Resource::Data, memory),
-            (Resource::As, memory.saturating_add(RESERVED)),
+            (Resource::As, memory.saturating_mul(HEAPS).saturating_add(RESERVED)),
             (Resource::Core, 0),
             (Resource::Nofile, 3),
             (Resource::Fsize, 0),

@@ -67,7 +67,7 @@ const dual = ( value, text ) => {
 
 const isObject = ( value ) => typeof value === 'object' && value !== null
 
-const complete = ( hook, input, text ) => {
+const complete = ( text ) => ( hook, input ) => {
     if( hook === 'postProcess' ) {
         input.data = dual( input.data, () => text( 'data' ) )
         if( !( 'response' in input ) ) { input.response = input.data }
@@ -93,13 +93,14 @@ const complete = ( hook, input, text ) => {
     return input
 }
 
-export default ( { load, list, listNames, library, libraryNames, pieces } ) => {
+export default ( { load, list, listNames, library, libraryNames, pieces, random, text } ) => {
     lazy( load, pieces )
+    define( Math, 'random', { random: () => random() }.random )
     define( BigInt.prototype, 'toJSON', function toJSON() { return rawJSON( apply( toText, this, [] ) ) } )
     const sharedLists = onDemand( listNames, ( name ) => deepFreeze( parse( list( name ) ) ) )
     const libraries = onDemand( libraryNames, library )
     return {
-        complete,
+        complete: complete( text ),
         make: async ( handlers ) => typeof handlers === 'function' ? handlers( { sharedLists, libraries } ) : handlers,
         run: async ( tool, hook, input ) => tool[ hook ]( input ),
         lacksStruct: ( value ) => !isObject( value ) || !( 'struct' in value )

@@ -73,3 +73,36 @@ fn a_limit_ends_the_context() {
     assert!(handlers.is_spent());
     assert!(matches!(call(handlers.as_mut()), Err(SandboxError::Crashed { .. })));
 }
+
+/// Two schemas share the memory of one sandbox, and every call begins with a context as it was built.
+#[test]
+fn calls_start_fresh_whoever_ran_before() {
+    let sandbox = flowmcp_sandbox_js::JsSandbox::default();
+    let load = |name: &str| {
+        let text = post_request(&format!(
+            "globalThis.seen = ( globalThis.seen ?? 0 ) + 1; delete globalThis.btoa; Array.prototype.map = null; Object.prototype.left = response; return [ '{name}', globalThis.seen, typeof btoa, new URL( 'https://a.test/x' ).pathname, 'y'.repeat( 3e6 ).length ]"
+        ));
+        let source = SandboxSource { path: "a.mjs", text: &text, libraries: &[] };
+        let code = sandbox.compile(&source, SandboxLimits::default()).unwrap();
+        let program = SandboxProgram { path: "a.mjs", code: &code, shared_lists: "" };
+        sandbox.load(&program, SandboxSettings::default(), Rc::new(EchoHost::default())).unwrap()
+    };
+    let mut both = [load("one"), load("two")];
+    let json = |name: &str| HookValue::Json(format!(r#"["{name}",1,"undefined","/x",3000000]"#));
+    for _ in 0..3 {
+        assert_eq!(call(both[0].as_mut()), Ok(json("one")));
+        assert_eq!(call(both[1].as_mut()), Ok(json("two")));
+    }
+    let [one, mut two] = both;
+    drop(one);
+    assert_eq!(call(two.as_mut()), Ok(json("two")));
+}
+
+#[test]
+fn random_numbers_differ_from_call_to_call() {
+    let text = post_request("return [ Math.random(), Math.random.name, Math.random.length ]");
+    let mut handlers = load(&text, "", SandboxSettings::default(), Rc::new(EchoHost::default())).unwrap();
+    let seen: Vec<String> = (0..3).map(|_| format!("{:?}", call(handlers.as_mut()))).collect();
+    assert!(seen.iter().all(|seen| seen.contains(r#",\"random\",0]"#)), "{seen:?}");
+    assert!(seen[0] != seen[1] && seen[1] != seen[2] && seen[0] != seen[2], "{seen:?}");
+}
