@@ -342,6 +342,10 @@ impl<'c> Hooks<'c> {
         if let Some(response) = member(&json, "response") {
             return Ok(response.to_owned());
         }
+        // What `{ response: undefined }` is as JSON.
+        if json.trim() == "{}" {
+            return Err(self.failed(Hook::PostRequest, "returned no response, expected { response }"));
+        }
         self.notes.push(format!(
             "{}: postRequest returned something else than {{ response }}; it was taken as the result",
             self.tool.key
