@@ -2,6 +2,7 @@
 
 mod check;
 mod docs;
+mod fuzz;
 mod process;
 
 use std::process::ExitCode;
@@ -11,7 +12,8 @@ usage: cargo xtask TASK
 
   check [STEP…]          format, lints, documentation and licences; all steps, or only those named
   check --without STEP   all steps but one
-  docs                   write docs/rules.md from the rules";
+  docs                   write docs/rules.md from the rules
+  fuzz [--seconds N] [TARGET…]   run the fuzz targets, 600 s each without --seconds";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -19,6 +21,7 @@ fn main() -> ExitCode {
     let result = match arguments.as_slice() {
         ["check", steps @ ..] => check::run(steps),
         ["docs"] => docs::run(),
+        ["fuzz", targets @ ..] => fuzz::run(targets),
         ["help" | "--help" | "-h"] => {
             eprintln!("{USAGE}");
             return ExitCode::SUCCESS;
