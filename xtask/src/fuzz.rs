@@ -3,8 +3,7 @@
 use crate::process;
 
 /// Targets, and folders that they begin from besides their own seeds.
-const TARGETS: &[(&str, &[&str])] =
-    &[("read", &["schemas"]), ("lower", &[]), ("template", &[]), ("z", &[])];
+const TARGETS: &[(&str, &[&str])] = &[("read", &["schemas"]), ("lower", &[]), ("template", &[]), ("z", &[])];
 
 const SECONDS: u32 = 600;
 
@@ -12,7 +11,8 @@ const SECONDS: u32 = 600;
 pub(crate) fn run(arguments: &[&str]) -> Result<(), String> {
     let (seconds, names) = match arguments {
         ["--seconds", seconds, names @ ..] => {
-            let seconds = seconds.parse().map_err(|_| format!("fuzz: {seconds:?} is no number of seconds"))?;
+            let seconds =
+                seconds.parse().map_err(|_| format!("fuzz: {seconds:?} is no number of seconds"))?;
             (seconds, names)
         }
         names => (SECONDS, names),

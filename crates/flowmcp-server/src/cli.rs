@@ -193,6 +193,15 @@ pub struct ValidateArgs {
     /// Also compile the handlers and run their factories, each in a confined worker.
     #[arg(long)]
     pub handlers: bool,
+    /// Report only findings of these codes, or beginnings of codes such as SEC.
+    #[arg(long, value_name = "CODE")]
+    pub select: Vec<String>,
+    /// Leave out findings of these codes.
+    #[arg(long, value_name = "CODE")]
+    pub allow: Vec<String>,
+    /// Count these as errors: a code, or `warnings` for all warnings.
+    #[arg(long, value_name = "CODE|warnings")]
+    pub deny: Vec<String>,
     /// Form of the report.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,

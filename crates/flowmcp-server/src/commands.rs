@@ -35,6 +35,7 @@ use crate::{
     handlers,
     load::{Catalogue, Keep, PackSource, load},
     logging,
+    selection::no_code,
 };
 
 /// Exit code: the thing asked about is not in order.
@@ -98,12 +99,7 @@ fn explain(code: &str) -> Result<u8> {
     let wanted = code.to_ascii_uppercase();
     match flowmcp_validate::explain(&wanted) {
         Some(page) => print(page).map(|()| 0),
-        None => {
-            let codes = flowmcp_validate::RULES.iter().map(|rule| rule.code.0);
-            let nearest =
-                codes.min_by_key(|known| strsim::damerau_levenshtein(&wanted, known)).unwrap_or_default();
-            bail!("there is no code {code:?}; did you mean {nearest}?")
-        }
+        None => bail!(no_code(&wanted, None)),
     }
 }
 

@@ -17,6 +17,7 @@ pub mod mcp;
 pub mod packs;
 pub mod report;
 pub mod sarif;
+mod selection;
 
 pub use activate_tools::{ActivateError, activate_tools};
 pub use flowmcp_validate::validate_schema;

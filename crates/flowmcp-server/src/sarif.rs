@@ -9,7 +9,14 @@ use crate::load::FileReport;
 pub fn log(files: &[FileReport]) -> Value {
     let rules: Vec<Value> = flowmcp_validate::RULES
         .iter()
-        .map(|rule| json!({ "id": rule.code.0, "shortDescription": { "text": rule.title() } }))
+        .map(|rule| {
+            json!({
+                "id": rule.code.0,
+                "shortDescription": { "text": rule.title() },
+                "help": { "text": rule.page, "markdown": rule.page },
+                "defaultConfiguration": { "level": level(rule.severity) },
+            })
+        })
         .collect();
     let results: Vec<Value> = files.iter().flat_map(results).collect();
     json!({
@@ -41,11 +48,6 @@ fn results(file: &FileReport) -> Vec<Value> {
 }
 
 fn result(file: &FileReport, finding: &Diagnostic) -> Value {
-    let level = match finding.severity {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
-        Severity::Hint => "note",
-    };
     let mut location = json!({ "artifactLocation": { "uri": uri(&file.path) } });
     let place = file.source.as_ref().zip(finding.span).map(|(source, span)| source.line_column(span.start));
     if let (Some((line, column)), Value::Object(location)) = (place, &mut location) {
@@ -53,10 +55,18 @@ fn result(file: &FileReport, finding: &Diagnostic) -> Value {
     }
     json!({
         "ruleId": finding.code.0,
-        "level": level,
+        "level": level(finding.severity),
         "message": { "text": finding.to_string() },
         "locations": [{ "physicalLocation": location }],
     })
+}
+
+fn level(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Hint => "note",
+    }
 }
 
 /// A path as a URI reference, relative as the path is.

@@ -11,7 +11,7 @@ const WARNINGS: &str = "WARNINGS";
 
 /// Which findings count, by codes or beginnings of codes (`SEC`, `VAL06`).
 #[derive(Debug, Default)]
-pub struct Selection {
+pub(crate) struct Selection {
     select: Vec<String>,
     allow: Vec<String>,
     deny: Vec<String>,
@@ -22,20 +22,21 @@ impl Selection {
     ///
     /// # Errors
     /// For what no code begins with.
-    pub fn new(select: &[String], allow: &[String], deny: &[String]) -> Result<Self> {
+    pub(crate) fn new(select: &[String], allow: &[String], deny: &[String]) -> Result<Self> {
         let (select, allow) = (codes(select, false)?, codes(allow, false)?);
         Ok(Selection { select, allow, deny: codes(deny, true)? })
     }
 
     /// Takes out what was not asked for, and makes errors of what is denied.
-    pub fn apply(&self, files: &mut [FileReport]) {
+    pub(crate) fn apply(&self, files: &mut [FileReport]) {
         for file in files {
             file.diagnostics.retain(|finding| {
                 (self.select.is_empty() || begins(&self.select, finding)) && !begins(&self.allow, finding)
             });
             for finding in &mut file.diagnostics {
                 let denied = begins(&self.deny, finding)
-                    || (finding.severity == Severity::Warning && self.deny.iter().any(|code| code == WARNINGS));
+                    || (finding.severity == Severity::Warning
+                        && self.deny.iter().any(|code| code == WARNINGS));
                 if denied {
                     finding.severity = Severity::Error;
                 }
@@ -49,22 +50,29 @@ fn begins(codes: &[String], finding: &Diagnostic) -> bool {
 }
 
 fn codes(values: &[String], with_warnings: bool) -> Result<Vec<String>> {
-    let values = values.iter().flat_map(|value| value.split(',')).map(|value| value.trim().to_ascii_uppercase());
+    let values =
+        values.iter().flat_map(|value| value.split(',')).map(|value| value.trim().to_ascii_uppercase());
     let mut codes = Vec::new();
     for value in values.filter(|value| !value.is_empty()) {
         let known = RULES.iter().any(|rule| rule.code.0.starts_with(&value));
-        if !known && !(with_warnings && value == WARNINGS) {
-            let all = RULES.iter().map(|rule| rule.code.0).chain(with_warnings.then_some("warnings"));
-            let nearest = all.min_by_key(|known| strsim::damerau_levenshtein(&value, &known.to_ascii_uppercase()));
-            bail!("there is no code {value:?}; did you mean {}?", nearest.unwrap_or_default());
+        let is_word = with_warnings && value == WARNINGS;
+        if !known && !is_word {
+            bail!(no_code(&value, with_warnings.then_some("warnings")));
         }
         codes.push(value);
     }
     Ok(codes)
 }
 
+/// The message for a code that no rule has, with the nearest one; `or` can be given instead of a code.
+pub(crate) fn no_code(wanted: &str, or: Option<&'static str>) -> String {
+    let all = RULES.iter().map(|rule| rule.code.0).chain(or);
+    let nearest = all.min_by_key(|known| strsim::damerau_levenshtein(wanted, &known.to_ascii_uppercase()));
+    format!("there is no code {wanted:?}; did you mean {}?", nearest.unwrap_or_default())
+}
+
 /// How often each code occurs, the most frequent first, a line each.
-pub fn by_code(files: &[FileReport]) -> Vec<String> {
+pub(crate) fn by_code(files: &[FileReport]) -> Vec<String> {
     let mut counts = std::collections::BTreeMap::<(&str, Severity), usize>::new();
     for finding in files.iter().flat_map(|file| &file.diagnostics) {
         *counts.entry((finding.code.0, finding.severity)).or_default() += 1;
@@ -72,7 +80,8 @@ pub fn by_code(files: &[FileReport]) -> Vec<String> {
     let mut rows: Vec<_> = counts.into_iter().collect();
     rows.sort_by_key(|((code, severity), count)| (std::cmp::Reverse(*count), *code, *severity));
     let line = |((code, severity), count): &((&str, Severity), usize)| {
-        let title = RULES.iter().find(|rule| rule.code.0 == *code).map(|rule| rule.title()).unwrap_or_default();
+        let title =
+            RULES.iter().find(|rule| rule.code.0 == *code).map(|rule| rule.title()).unwrap_or_default();
         format!("{count:>6}  {:<7}  {code}  {title}", severity.as_str())
     };
     rows.iter().map(line).collect()
@@ -86,7 +95,10 @@ mod tests {
 
     fn applied(select: &str, allow: &str, deny: &str) -> String {
         let list = |text: &str| vec![text.to_owned()];
-        let finding = |code: &'static str, severity| Diagnostic { severity, ..Diagnostic::error(Code(code), "main", "x") };
+        let finding = |code: &'static str, severity| Diagnostic {
+            severity,
+            ..Diagnostic::error(Code(code), "main", "x")
+        };
         let mut files = [FileReport {
             path: "a.mjs".into(),
             source: None,

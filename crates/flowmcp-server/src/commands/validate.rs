@@ -16,12 +16,14 @@ use crate::{
     handlers,
     load::{Catalogue, Keep, PackSource, load},
     logging, report, sarif,
+    selection::{self, Selection},
 };
 
 pub(super) fn run(flags: &SourceFlags, args: &ValidateArgs) -> Result<u8> {
     for path in &args.paths {
         refuse_unreadable(path)?;
     }
+    let selection = Selection::new(&args.select, &args.allow, &args.deny)?;
     let network = if flags.allow_local { NetworkAccess::Local } else { NetworkAccess::Public };
     let packs: Vec<PackSource> = args
         .paths
@@ -44,6 +46,7 @@ pub(super) fn run(flags: &SourceFlags, args: &ValidateArgs) -> Result<u8> {
     let factories = std::mem::take(&mut catalogue.factories);
     let ran = factories.len();
     run_factories(factories, &mut catalogue)?;
+    selection.apply(&mut catalogue.files);
     let text = match args.format {
         Format::Text => text(&catalogue),
         Format::Json => report::json(&catalogue.files).to_string() + "\n",
@@ -52,6 +55,10 @@ pub(super) fn run(flags: &SourceFlags, args: &ValidateArgs) -> Result<u8> {
     print(&text)?;
     for warning in &catalogue.warnings {
         logging::say(&format!("warning: {}", report::inert(warning)));
+    }
+    // A file's findings can be seen as they are; those of many are better counted.
+    if args.format == Format::Text && catalogue.files.len() > 1 {
+        selection::by_code(&catalogue.files).iter().for_each(|line| logging::say(line));
     }
     let failed = catalogue.files.iter().filter(|file| file.has_errors()).count();
     let (errors, warnings) = catalogue.findings();

@@ -30,6 +30,25 @@ fn findings_show_their_line() {
 }
 
 #[test]
+fn flags_choose_what_is_reported_and_what_fails() {
+    let project = Project::new().file("a.mjs", schema("made", "Made", "", &tool("get")));
+    let codes = |flags: &[&str], expected: i32| -> Vec<String> {
+        let ran = project.run(&[&["validate", "a.mjs", "--format", "json"], flags].concat()).code(expected);
+        let findings = ran.json()["files"][0]["findings"].as_array().unwrap().clone();
+        let row = |finding: &Value| format!("{} {}", finding["code"], finding["severity"]).replace('"', "");
+        findings.iter().map(row).collect()
+    };
+    let all = codes(&[], 0);
+    assert!(all.contains(&"TST001 warning".to_owned()), "{all:?}");
+    assert_eq!(codes(&["--select", "TST"], 0), ["TST001 warning"]);
+    assert_eq!(codes(&["--select", "tst001", "--deny", "warnings"], 1), ["TST001 error"]);
+    assert_eq!(codes(&["--deny", "TST001"], 1).len(), all.len());
+    assert_eq!(codes(&["--allow", "TST,VAL", "--deny", "warnings"], 0), Vec::<String>::new());
+    let wrong = project.run(&["validate", "a.mjs", "--deny", "TST0001"]).code(2);
+    assert_eq!(wrong.stderr, "error: there is no code \"TST0001\"; did you mean TST001?\n");
+}
+
+#[test]
 fn json_has_the_documented_keys() {
     let ran = project().run(&["validate", "pack", "--format", "json"]).code(1);
     let report = ran.json();
