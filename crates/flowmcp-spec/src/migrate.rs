@@ -19,7 +19,7 @@ use oxc_allocator::Allocator;
 use oxc_ast::ast::Program;
 
 use crate::{
-    Diagnostic, DocumentKind, Severity, SourceFile, Span,
+    Diagnostic, DocumentKind, Node, Severity, SourceFile, Span,
     read::{self, Exports, LEGACY, STACK_BYTES, evaluate::Evaluator},
 };
 use edits::Edits;
@@ -95,29 +95,43 @@ fn migrate_here(file: &SourceFile) -> Migration {
     let Some(from) = from else {
         return Migration { outcome: MigrationOutcome::Unchanged, findings: Vec::new() };
     };
+    let kept = std::mem::take(&mut draft.kept);
     let (text, findings) = draft.finish();
     if findings.iter().any(|finding| finding.severity == Severity::Error) {
         return Migration::refused(findings);
     }
-    match proof(&file.path, &text) {
+    match proof(&file.path, &text, &kept) {
         Ok(()) => Migration { outcome: MigrationOutcome::Converted { from, text }, findings },
         Err(reason) => {
-            let message = format!("would not be readable after the conversion: {reason}");
+            let message = format!("would not be the same after the conversion: {reason}");
             Migration::refused(vec![Diagnostic::error(LEGACY, "file", message)])
         }
     }
 }
 
-/// Reads what a conversion wrote: nothing is handed out that the reader cannot read.
-fn proof(path: &str, text: &str) -> Result<(), String> {
+/// Data that a conversion must not change: keys that lead to it in `main`, and its JSON.
+struct Kept {
+    keys: Vec<Box<str>>,
+    json: String,
+}
+
+/// Reads what a conversion wrote: nothing is handed out that the reader cannot read, or that says something else.
+fn proof(path: &str, text: &str, kept: &[Kept]) -> Result<(), String> {
     let file = SourceFile::new(path, text);
     let allocator = Allocator::default();
     let read = read::read_here(&file, &allocator);
-    match (read.document, read.diagnostics.first()) {
-        (_, Some(finding)) => Err(finding.to_string()),
-        (Some(document), None) if document.kind == DocumentKind::Schema => Ok(()),
-        (_, None) => Err("it is no schema any more".to_owned()),
+    let main = match (read.document, read.diagnostics.first()) {
+        (_, Some(finding)) => return Err(finding.to_string()),
+        (Some(document), None) if document.kind == DocumentKind::Schema => document.root,
+        (_, None) => return Err("it is no schema any more".to_owned()),
+    };
+    for Kept { keys, json } in kept {
+        let found = keys.iter().try_fold(&main, |node, key| node.get(key));
+        if found.is_none_or(|found| found.to_json() != *json) {
+            return Err(format!("main.{} is not what it was", keys.join(".")));
+        }
     }
+    Ok(())
 }
 
 impl Migration {
@@ -135,6 +149,7 @@ struct Draft<'p> {
     appendix: String,
     heading: String,
     findings: Vec<Diagnostic>,
+    kept: Vec<Kept>,
 }
 
 impl<'p> Draft<'p> {
@@ -146,7 +161,13 @@ impl<'p> Draft<'p> {
             appendix: String::new(),
             heading: String::new(),
             findings: Vec::new(),
+            kept: Vec::new(),
         }
+    }
+
+    /// Remembers data that is the same after the conversion.
+    fn keep(&mut self, keys: &[&str], value: &Node) {
+        self.kept.push(Kept { keys: keys.iter().map(|key| (*key).into()).collect(), json: value.to_json() });
     }
 
     /// Something that a person has to decide.

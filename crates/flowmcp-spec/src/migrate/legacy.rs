@@ -10,6 +10,7 @@ use super::{
     handlers::{self, Moved},
     imports,
     module::{Member, NotWritten},
+    names,
     tools::{self, Tools},
 };
 
@@ -59,6 +60,10 @@ fn convert_object<'p>(schema: &'p Expression<'p>, draft: &mut Draft<'p>) -> Opti
             let message = "has another `handlers`, and the export of format 3 is called so";
             draft.refuse(other, "file", message, "rename it");
         }
+        if let Some(place) = names::missing_parameter(&draft.module).filter(|_| !libraries.is_empty()) {
+            let message = "is a name of format 3, and this file has it for something else";
+            draft.refuse(place, "file", message, "rename it");
+        }
         draft.appendix = factory::text(&moves, &found.steps, &libraries, draft);
     }
     for member in &members {
@@ -67,7 +72,10 @@ fn convert_object<'p>(schema: &'p Expression<'p>, draft: &mut Draft<'p>) -> Opti
             "flowMCP" | "version" | "routes" | "tools" | "handlers" => {}
             "namespace" => namespace(draft, member),
             key => {
-                draft.evaluator.evaluate(&member.property.value, &format!("{OLD_EXPORT}.{key}"));
+                let value = draft.evaluator.evaluate(&member.property.value, &format!("{OLD_EXPORT}.{key}"));
+                if let Some(value) = value.filter(|_| key != "root") {
+                    draft.keep(&[key], &value);
+                }
             }
         }
     }

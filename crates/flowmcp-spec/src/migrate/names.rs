@@ -1,6 +1,7 @@
 //! Names for what migration puts into the factory: none may mean something else in the code that moves there.
 
 use oxc_ast::ast::Expression;
+use oxc_span::Span;
 use oxc_syntax::keyword::is_reserved_keyword;
 
 use super::{
@@ -16,6 +17,11 @@ const NEVER: [&str; 6] = ["main", "handlers", "await", "arguments", "eval", "und
 /// The factory's parameters: without names where the module has those names for something else.
 pub(super) fn parameters(module: &Module<'_>) -> &'static str {
     if PARAMETERS.iter().any(|name| module.is_taken(name)) { "()" } else { "( { sharedLists, libraries } )" }
+}
+
+/// Where the module declares a name that the factory's parameters have.
+pub(super) fn missing_parameter(module: &Module<'_>) -> Option<Span> {
+    PARAMETERS.iter().find_map(|name| module.binding(name))
 }
 
 /// The name of a handler: its key, where that is a name and free.

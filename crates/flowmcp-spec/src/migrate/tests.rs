@@ -178,6 +178,18 @@ fn what_cannot_be_carried_over_is_refused_with_its_place() {
             "4 error file: reads the schema from code",
         ),
         (
+            schema("path: '/a', method: 'GET'", "", ""),
+            "2 error schema.routes.t.requestMethod: stands beside method, which is its name in format 3",
+        ),
+        (
+            schema(
+                call,
+                "handlers: { h: ( { struct, payload } ) => ( { struct: sign( struct ), payload } ) }",
+                "import sign from 'signing'\nconst libraries = 1\n",
+            ),
+            "2 error file: is a name of format 3, and this file has it for something else",
+        ),
+        (
             "const tools = { t: { requestMethod: 'GET', route: '/' } }\n\
              export const schema = { flowMCP: '1.2.0', tools }\nconst paths = tools.t.route"
                 .into(),

@@ -52,7 +52,9 @@ pub(super) fn convert<'p>(tools: &Member<'p>, draft: &mut Draft<'p>) -> Tools<'p
         let path = format!("{path}.{}", tool.key());
         match draft.module.object(&tool.property.value) {
             Some(object) => {
-                for member in members(draft, object, &path).unwrap_or_default() {
+                let members = members(draft, object, &path).unwrap_or_default();
+                both(&members, &path, draft);
+                for member in members {
                     field(&tool, &member, &path, draft, &mut found);
                 }
             }
@@ -65,6 +67,18 @@ pub(super) fn convert<'p>(tools: &Member<'p>, draft: &mut Draft<'p>) -> Tools<'p
         }
     }
     found
+}
+
+/// A field that would be there twice after it got its new name.
+fn both(members: &[Member<'_>], path: &str, draft: &mut Draft<'_>) {
+    let member = |key: &str| members.iter().find(|member| member.key() == key);
+    for (old, new) in [("requestMethod", "method"), ("route", "path")] {
+        if let (Some(old), Some(_)) = (member(old), member(new)) {
+            let message = format!("stands beside {new}, which is its name in format 3");
+            let path = format!("{path}.{}", old.key());
+            draft.refuse(old.property.key.span(), path, message, "keep one of them");
+        }
+    }
 }
 
 fn field<'p>(
@@ -110,7 +124,11 @@ fn field<'p>(
                 }
             }
         }
-        _ => {}
+        _ => {
+            if let Some(value) = value {
+                draft.keep(&["tools", &tool.key(), &key], &value);
+            }
+        }
     }
 }
 

@@ -30,5 +30,11 @@ pub(super) fn convert<'p>(main: &'p Expression<'p>, draft: &mut Draft<'p>) -> Op
         (Some(routes), None) => fields::rename(draft, routes, "tools"),
         (None, _) => {}
     }
+    for member in members.iter().filter(|member| member.key() != "version") {
+        let key = member.key();
+        if let Some(value) = draft.evaluator.evaluate(&member.property.value, &format!("main.{key}")) {
+            draft.keep(&[if key == "routes" { "tools" } else { &*key }], &value);
+        }
+    }
     Some(from.into())
 }
