@@ -54,6 +54,9 @@ pub(super) fn convert(
             _ => {}
         }
     }
+    for span in draft.module.dynamic_imports.clone() {
+        draft.refuse(span, "file", "imports a module while it runs", PACKAGE);
+    }
     packages.dedup();
     if let (Some(tools), false) = (tools, packages.is_empty()) {
         require(&packages, tools, declared, draft);
@@ -62,7 +65,8 @@ pub(super) fn convert(
 }
 
 const OWN_MODULE: &str = "format 3 has no imports: make it a shared list (`main.sharedLists`), or write what is used into this file";
-const PACKAGE: &str = "move that code into the handlers, where `libraries` holds the package";
+const PACKAGE: &str =
+    "take the package from `libraries` in the handlers, and name it in `requiredLibraries` of the schema";
 
 fn source<'p>(import: &ImportDeclaration<'p>) -> &'p str {
     import.source.value.as_str()

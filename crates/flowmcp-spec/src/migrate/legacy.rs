@@ -6,7 +6,8 @@ use oxc_span::{GetSpan, Span};
 use super::{
     Draft, VERSION,
     edits::slice,
-    factory, fields,
+    factory,
+    fields::{self, KeepComments},
     handlers::{self, Moved},
     imports,
     module::{Member, NotWritten},
@@ -51,6 +52,9 @@ fn convert_object<'p>(schema: &'p Expression<'p>, draft: &mut Draft<'p>) -> Opti
             Tools::default()
         }
     };
+    if member("namespace").is_none() {
+        draft.note(object.span, OLD_EXPORT, "has no namespace, which format 3 asks for: add one");
+    }
     tools::addresses(member("root"), &found.routes, draft);
     let moves = handlers::convert(member("handlers"), &found, draft);
     let tools = member("routes").or(member("tools"));
@@ -144,8 +148,11 @@ fn version<'p>(
         draft.refuse(literal.span, path, message, "formats 1.x (`schema`) and 2.x (`main`) can be");
     }
     if let (Some(_), Some(own)) = (flowmcp, version) {
-        let message = "stands beside flowMCP, and format 3 has one version, that of the format";
-        draft.refuse(own.property.key.span(), format!("{OLD_EXPORT}.version"), message, "remove it");
+        let span = own.property.value.span();
+        let value = slice(draft.module.text, span.start..span.end);
+        let message = format!("was {value} and is gone: format 3 has one version, that of the format");
+        draft.note(own.property.span, format!("{OLD_EXPORT}.version"), message);
+        fields::remove(draft, own, KeepComments::Yes);
     }
     fields::rename(draft, member, "version");
     fields::set_text(draft, literal, VERSION);

@@ -3,10 +3,11 @@
 use std::{borrow::Cow, ops::Range};
 
 use oxc_ast::ast::{
-    BindingPattern, Declaration, Expression, IdentifierReference, ObjectExpression, ObjectProperty,
-    ObjectPropertyKind, Program, Statement, TemplateElement, VariableDeclaration, VariableDeclarationKind,
+    BindingPattern, Declaration, Expression, IdentifierReference, ImportExpression, ObjectExpression,
+    ObjectProperty, ObjectPropertyKind, Program, Statement, TemplateElement, VariableDeclaration,
+    VariableDeclarationKind,
 };
-use oxc_ast_visit::Visit;
+use oxc_ast_visit::{Visit, walk};
 use oxc_semantic::{Scoping, SemanticBuilder, SymbolId};
 use oxc_span::{GetSpan, Span};
 
@@ -23,6 +24,8 @@ pub(super) struct Module<'p> {
     references: Vec<Reference<'p>>,
     /// Places whose line breaks are part of a value.
     templates: Vec<Span>,
+    /// Calls of `import()`.
+    pub(super) dynamic_imports: Vec<Span>,
 }
 
 /// One mention of a name.
@@ -52,11 +55,16 @@ impl<'p> Member<'p> {
 impl<'p> Module<'p> {
     pub(super) fn new(text: &'p str, program: &'p Program<'p>) -> Self {
         let scoping = SemanticBuilder::new().build(program).semantic.into_scoping();
-        let mut found = Found { scoping: &scoping, references: Vec::new(), templates: Vec::new() };
+        let mut found = Found {
+            scoping: &scoping,
+            references: Vec::new(),
+            templates: Vec::new(),
+            dynamic_imports: Vec::new(),
+        };
         found.visit_program(program);
-        let Found { references, mut templates, .. } = found;
+        let Found { references, mut templates, dynamic_imports, .. } = found;
         templates.sort_unstable_by_key(|span| span.start);
-        Module { text, program, scoping, references, templates }
+        Module { text, program, scoping, references, templates, dynamic_imports }
     }
 
     /// The object that an expression is, directly or through constants of the file.
@@ -238,6 +246,7 @@ struct Found<'p, 's> {
     scoping: &'s Scoping,
     references: Vec<Reference<'p>>,
     templates: Vec<Span>,
+    dynamic_imports: Vec<Span>,
 }
 
 impl<'p> Visit<'p> for Found<'p, '_> {
@@ -245,6 +254,11 @@ impl<'p> Visit<'p> for Found<'p, '_> {
         let symbol = identifier.reference_id.get().and_then(|id| self.scoping.get_reference(id).symbol_id());
         let name = identifier.name.as_str();
         self.references.push(Reference { name, span: identifier.span, symbol });
+    }
+
+    fn visit_import_expression(&mut self, import: &ImportExpression<'p>) {
+        self.dynamic_imports.push(import.span);
+        walk::walk_import_expression(self, import);
     }
 
     fn visit_template_element(&mut self, element: &TemplateElement<'p>) {

@@ -152,6 +152,10 @@ fn what_cannot_be_carried_over_is_refused_with_its_place() {
             r#"1 error file: imports the package "polyfill" for code outside the handlers"#,
         ),
         (
+            schema(call, "handlers: { h: async () => import( 'feeds' ) }", ""),
+            "4 error file: imports a module while it runs",
+        ),
+        (
             schema(call, handler, "export * from './other.mjs'\n"),
             "1 error file: exports what another module has",
         ),
@@ -164,10 +168,6 @@ fn what_cannot_be_carried_over_is_refused_with_its_place() {
         (
             schema("", "", "").replace("1.2.0", "7.0"),
             r#"1 error schema.flowMCP: is not a version that can be converted (found "7.0")"#,
-        ),
-        (
-            schema("", "version: '0.1.0'", ""),
-            "4 error schema.version: stands beside flowMCP, and format 3 has one version, that of the format",
         ),
         (
             schema("", "", "").replace("route: '/'", "route: 'x'"),
@@ -246,6 +246,17 @@ fn fixed_values_that_a_handler_will_miss_are_named() {
     let expected = "4 warning schema.handlers.h: reads `_allParams`, which has the caller's arguments alone in format 3: \
                     it lacks pages";
     assert_eq!(findings(&text), [expected]);
+}
+
+#[test]
+fn a_version_of_its_own_goes_with_a_word() {
+    let text = "export const schema = { name: 'A', version: '0.3.0', flowMCP: '1.0.0', tools: {} }";
+    assert_eq!(converted(text), "export const main = { name: 'A', version: '3.0.0', tools: {} }");
+    let expected = [
+        "1 warning schema: has no namespace, which format 3 asks for: add one",
+        "1 warning schema.version: was '0.3.0' and is gone: format 3 has one version, that of the format",
+    ];
+    assert_eq!(findings(text), expected);
 }
 
 #[test]
