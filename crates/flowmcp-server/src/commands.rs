@@ -96,10 +96,9 @@ fn print(text: &str) -> Result<()> {
 }
 
 fn explain(code: &str) -> Result<u8> {
-    let wanted = code.to_ascii_uppercase();
-    match flowmcp_validate::explain(&wanted) {
+    match flowmcp_validate::explain(&code.to_ascii_uppercase()) {
         Some(page) => print(page).map(|()| 0),
-        None => bail!(no_code(&wanted, None)),
+        None => bail!(no_code(code, None)),
     }
 }
 

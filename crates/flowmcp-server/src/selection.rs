@@ -50,14 +50,14 @@ fn begins(codes: &[String], finding: &Diagnostic) -> bool {
 }
 
 fn codes(values: &[String], with_warnings: bool) -> Result<Vec<String>> {
-    let values =
-        values.iter().flat_map(|value| value.split(',')).map(|value| value.trim().to_ascii_uppercase());
+    let values = values.iter().flat_map(|value| value.split(',')).map(str::trim);
     let mut codes = Vec::new();
-    for value in values.filter(|value| !value.is_empty()) {
+    for typed in values.filter(|value| !value.is_empty()) {
+        let value = typed.to_ascii_uppercase();
         let known = RULES.iter().any(|rule| rule.code.0.starts_with(&value));
         let is_word = with_warnings && value == WARNINGS;
         if !known && !is_word {
-            bail!(no_code(&value, with_warnings.then_some("warnings")));
+            bail!(no_code(typed, with_warnings.then_some("warnings")));
         }
         codes.push(value);
     }
@@ -67,7 +67,8 @@ fn codes(values: &[String], with_warnings: bool) -> Result<Vec<String>> {
 /// The message for a code that no rule has, with the nearest one; `or` can be given instead of a code.
 pub(crate) fn no_code(wanted: &str, or: Option<&'static str>) -> String {
     let all = RULES.iter().map(|rule| rule.code.0).chain(or);
-    let nearest = all.min_by_key(|known| strsim::damerau_levenshtein(wanted, &known.to_ascii_uppercase()));
+    let upper = wanted.to_ascii_uppercase();
+    let nearest = all.min_by_key(|known| strsim::damerau_levenshtein(&upper, &known.to_ascii_uppercase()));
     format!("there is no code {wanted:?}; did you mean {}?", nearest.unwrap_or_default())
 }
 
@@ -136,8 +137,8 @@ mod tests {
             let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
             Selection::new(&texts(values), &[], &texts(deny)).unwrap_err().to_string()
         };
-        assert_eq!(said(&["VAL999"], &[]), "there is no code \"VAL999\"; did you mean VAL000?");
-        assert_eq!(said(&["warnings"], &[]).split(';').next(), Some("there is no code \"WARNINGS\""));
-        assert_eq!(said(&[], &["warning"]), "there is no code \"WARNING\"; did you mean warnings?");
+        assert_eq!(said(&["sec0012"], &[]), "there is no code \"sec0012\"; did you mean SEC001?");
+        assert_eq!(said(&["warnings"], &[]).split(';').next(), Some("there is no code \"warnings\""));
+        assert_eq!(said(&[], &["warning"]), "there is no code \"warning\"; did you mean warnings?");
     }
 }
