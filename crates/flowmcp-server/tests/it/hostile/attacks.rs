@@ -3,7 +3,7 @@
 use std::thread::available_parallelism;
 
 use super::{
-    KEPT, LIMITS, Server, key,
+    KEPT, LIMITS, QUICK, Server, call, key, request,
     snippets::{MEMORY, SHAPES, Snippet, TIME},
     text,
 };
@@ -65,4 +65,25 @@ fn code_that_takes_memory_and_stack() {
 #[test]
 fn values_that_bite_whoever_looks() {
     check(SHAPES);
+}
+
+/// Case mcp-10: many calls in one write, one of which never comes back by itself, and then a ping.
+#[test]
+fn one_call_that_burns_holds_up_none_of_many() {
+    let mut server = Server::start(&[("burn".to_owned(), "for( ;; ) {}")], LIMITS);
+    let burn = server.id();
+    let many: Vec<u64> = (0..18).map(|_| server.id()).collect();
+    let ping = server.id();
+    let mut lines = vec![call(burn, "hostile__burn")];
+    lines.extend(many.iter().map(|id| call(*id, "quick__ok")));
+    lines.push(request(ping, "ping"));
+    server.process.send(&lines.iter().map(String::as_str).collect::<Vec<_>>());
+    let answers: Vec<_> = lines.iter().map(|_| server.process.answer()).collect();
+    let place = |id: u64| answers.iter().position(|answer| answer["id"] == id).unwrap();
+    assert!(many.iter().all(|id| text(&answers[place(*id)]) == QUICK), "{answers:#?}");
+    assert!(text(&answers[place(burn)]).ends_with("reached the time limit of 600ms"), "{answers:#?}");
+    assert!(place(ping) < place(burn), "{answers:#?}");
+    if available_parallelism().is_ok_and(|cores| cores.get() > 1) {
+        assert_eq!(place(burn), answers.len() - 1, "{answers:#?}");
+    }
 }
