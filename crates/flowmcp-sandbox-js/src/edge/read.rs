@@ -15,7 +15,7 @@ const EXACT_DIGITS: usize = 15;
 /// What was read.
 pub(crate) struct Read<'js> {
     pub(crate) value: Value<'js>,
-    /// False when JavaScript may write one of the numbers in another way than the text does.
+    /// False when one of the numbers may need what `digits.rs` does.
     pub(crate) plain_numbers: bool,
 }
 
@@ -345,12 +345,15 @@ impl Reader<'_> {
         let mut plain = true;
         if self.byte() == Some(b'.') {
             self.at += 1;
+            let point = self.at;
             let fraction = self.digits();
             if fraction == 0 {
                 return Err(Stop::Unsure);
             }
             digits += fraction;
-            plain = self.json.as_bytes().get(self.at - 1) != Some(&b'0');
+            // Nobody misses the zero of `1.0`, but that of `1.10` belongs to an amount.
+            let fraction = self.json.get(point..self.at).unwrap_or_default();
+            plain = !fraction.ends_with('0') || fraction.bytes().all(|digit| digit == b'0');
         } else if whole <= 9 && !matches!(self.byte(), Some(b'e' | b'E')) {
             let literal = self.json.get(start..self.at).unwrap_or_default();
             if literal != "-0" {

@@ -71,12 +71,13 @@ fn keys_are_forgotten_while_they_are_in_use() {
 }
 
 #[test]
-fn numbers_that_javascript_writes_in_another_way_are_noticed() {
+fn numbers_whose_digits_may_be_lost_are_noticed() {
     with_context(|ctx, _| {
         for (json, plain) in [
             ("[0,1,-1,1.5,123456789,1234567890,2147483648,-2147483649,0.1,\"1e5\"]", true),
             ("1.10", false),
-            ("1.0", false),
+            ("[1.0,20.00,-3.0]", true),
+            ("1.100", false),
             ("1e5", false),
             ("1E5", false),
             ("12345678901234567", false),
