@@ -232,7 +232,8 @@ impl<'c> Hooks<'c> {
         let input = self.state.input(members);
         let services =
             Services { engine: self.engine, tool: self.tool, tokens: &self.tokens, root: &self.root };
-        let job = Job { program, tool: &self.tool.key, hook, input: &input, tokens: self.tokens.texts() };
+        let tokens = self.tokens.texts();
+        let job = Job { program, tool: &self.tool.key, hook, input: &input, tokens: &tokens };
         match pool.call(job, self.deadline, &services).await {
             Ok(HookOutput { value: HookValue::Absent, .. }) => Ok(None),
             Ok(mut output) => {

@@ -126,7 +126,8 @@ pub struct HookCall<'a> {
     /// The argument as one JSON object. For `postRequest`, a `struct` without `data` gets `response` as its `data`; for
     /// `postProcess`, `data` is the upstream's JSON (or a string with its raw text), and a missing `response` is `data`.
     pub input: &'a str,
-    /// Tokens that stand for secrets in `input`; base64 of text that holds one becomes a [`DerivedToken`].
+    /// Tokens that stand for secrets in `input`, derived ones of earlier hooks too; base64 of text that holds one becomes
+    /// a [`DerivedToken`].
     pub tokens: &'a [String],
     /// When the whole call must have ended.
     pub deadline: Instant,
@@ -232,6 +233,8 @@ pub struct FetchRequest {
     pub headers: Vec<(String, String)>,
     /// Body bytes; empty means none.
     pub body: Bytes,
+    /// Tokens that the running hook has made so far out of those in its input: the request may hold them.
+    pub derived: Vec<DerivedToken>,
 }
 
 /// What a handler's request got.

@@ -198,8 +198,9 @@ fn text_from(shared: &Shared, bytes: &[u8], encoding: &str) -> String {
 
 /// Base64, or a derived token when the bytes hold a token: encoded, it could no longer be replaced by its secret.
 fn base64_text(shared: &Shared, bytes: &[u8], encoding: DerivedEncoding) -> String {
-    let holds_token = |token: &String| memchr::memmem::find(bytes, token.as_bytes()).is_some();
-    if shared.tokens.borrow().iter().any(holds_token) {
+    let holds = |token: &str| memchr::memmem::find(bytes, token.as_bytes()).is_some();
+    let of_input = shared.tokens.borrow().iter().any(|token| holds(token));
+    if of_input || shared.derived.borrow().iter().any(|made| holds(&made.token)) {
         let token = derived_name(bytes, encoding);
         let mut derived = shared.derived.borrow_mut();
         if !derived.iter().any(|known| known.token == token) {
@@ -319,7 +320,8 @@ fn start(
     while let (Some(name), Some(value)) = (pairs.next(), pairs.next()) {
         headers.push((name, value));
     }
-    let request = FetchRequest { method, url, headers, body: edge::copy_bytes(body).into() };
+    let derived = shared.derived.borrow().clone();
+    let request = FetchRequest { method, url, headers, body: edge::copy_bytes(body).into(), derived };
     let ticket = shared
         .host
         .start(request)

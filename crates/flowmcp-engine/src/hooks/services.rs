@@ -1,6 +1,6 @@
 //! What the host does for a running hook: its log lines, and its requests where the pack has the grant.
 
-use std::time::Instant;
+use std::{borrow::Cow, time::Instant};
 
 use bytes::Bytes;
 use flowmcp_plugin::{BoxFuture, FetchRequest, FetchResult, LogLevel};
@@ -52,7 +52,15 @@ impl Services<'_> {
         };
         let asked = Rendered { method: request.method, url, headers: request.headers, body };
         let meaning = Meaning::Real(engine.params());
-        let ready = edits::expand(asked, self.root, self.tokens, engine.params(), meaning);
+        let tokens = match request.derived.is_empty() {
+            true => Cow::Borrowed(self.tokens),
+            false => {
+                let mut tokens = self.tokens.clone();
+                tokens.derive(request.derived);
+                Cow::Owned(tokens)
+            }
+        };
+        let ready = edits::expand(asked, self.root, &tokens, engine.params(), meaning);
         let ready = ready.map_err(|error| error.to_string())?;
         let response = engine.send(self.tool, ready, deadline).await?;
         let redactor = engine.redactor();

@@ -1,9 +1,12 @@
 //! Tokens that stand for server values while a handler runs, and what they become afterwards.
 //!
-//! A token is letters and digits only, so no encoding that a handler applies changes it, and each is random per call. It
-//! is lower case, because a host is.
+//! A token is letters only, so no encoding that a handler applies changes it, and each is random per call. It is lower
+//! case, because a host is; and it is made of letters that neither words nor numbers nor hexadecimal text put in a row, so
+//! that a piece of one is known for what it is. A piece of up to four letters could still be anything: it goes unnoticed,
+//! and says nothing about the value.
 
 use std::{
+    borrow::Cow,
     hash::{BuildHasher, RandomState},
     sync::{
         OnceLock,
@@ -25,13 +28,18 @@ use crate::{
 
 /// Length of every token in characters.
 const LENGTH: usize = 26;
-/// A piece of a token that is as long as this did not get there by chance.
+/// What tokens are made of: three random bits each.
+const LETTERS: [u8; 8] = *b"bjkqvwxz";
+/// A piece of a token that is as long as this did not get into any text by chance, whatever its case.
 const TELLING_PIECE: usize = 8;
+/// Nor did one of this length into a text up to so many bytes, as it is.
+const SHORT_PIECE: usize = 5;
+const SHORT_TEXT: usize = 4096;
 /// Shortest derived token: a shorter one would stand for text that a request holds anyway.
 const SHORTEST_DERIVED: usize = 32;
 
 /// The tokens of one call.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Tokens {
     /// Server parameters that have a token, in the order of `texts`.
     keys: Vec<Box<str>>,
@@ -84,8 +92,11 @@ impl Tokens {
     }
 
     /// The tokens, for the sandbox.
-    pub(crate) fn texts(&self) -> &[String] {
-        &self.texts
+    pub(crate) fn texts(&self) -> Cow<'_, [String]> {
+        if self.derived.is_empty() {
+            return Cow::Borrowed(&self.texts);
+        }
+        self.texts.iter().chain(self.derived.iter().map(|made| &made.token)).cloned().collect()
     }
 
     /// Takes the tokens that a hook made of these. They come from the handler: what is no token is left out.
@@ -228,14 +239,16 @@ impl Tokens {
 
     /// No piece of a token may stand in a text without tokens.
     fn check_whole(&self, text: &str) -> Result<(), TokenError> {
-        if text.len() < TELLING_PIECE {
+        if text.len() < SHORT_PIECE {
             return Ok(());
         }
         let folded = text.to_ascii_lowercase();
         for (key, token) in self.keys.iter().zip(&self.texts) {
-            let pieces = token.as_bytes().windows(TELLING_PIECE);
-            let piece = pieces.filter_map(|piece| std::str::from_utf8(piece).ok());
-            if piece.into_iter().any(|piece| folded.contains(piece)) {
+            let holds = |text: &str, length: usize| {
+                let pieces = token.as_bytes().windows(length);
+                pieces.filter_map(|piece| std::str::from_utf8(piece).ok()).any(|piece| text.contains(piece))
+            };
+            if holds(&folded, TELLING_PIECE) || (text.len() <= SHORT_TEXT && holds(text, SHORT_PIECE)) {
                 return Err(TokenError::Changed { key: key.to_string() });
             }
         }
@@ -258,11 +271,10 @@ fn random() -> String {
     let mut text = String::with_capacity(LENGTH);
     while text.len() < LENGTH {
         let mut bits = keys.hash_one(NEXT.fetch_add(1, Ordering::Relaxed));
-        // Twelve digits of base 36 are 62 bits.
-        for _ in 0..12 {
-            let digit = u32::try_from(bits % 36).unwrap_or_default();
-            text.push(char::from_digit(digit, 36).unwrap_or('0'));
-            bits /= 36;
+        for _ in 0..u64::BITS / 3 {
+            let letter = usize::try_from(bits % 8).ok().and_then(|index| LETTERS.get(index));
+            text.extend(letter.copied().map(char::from));
+            bits /= 8;
         }
     }
     text.truncate(LENGTH);
@@ -312,6 +324,8 @@ mod tests {
         let token = tokens.texts()[0].clone();
         for text in [
             token[..20].to_owned(),
+            token[..5].to_owned(),
+            format!("https://api.example.test/{}/x", &token[11..17]),
             token[4..].to_owned(),
             token.to_ascii_uppercase(),
             format!("{token}-{}", &token[..10]),
@@ -338,6 +352,19 @@ mod tests {
         assert_eq!(tokens.expand(&text, Place::Header, Meaning::Real(&params)), Ok(expected));
         assert_eq!(tokens.keys_in(&text), ["KEY"]);
         assert_eq!(tokens.expand(&text, Place::Origin, Meaning::Real(&params)), Err(TokenError::Host));
+    }
+
+    #[test]
+    fn text_of_the_handlers_own_is_no_piece() {
+        let (tokens, params) = (tokens(), params());
+        let token = tokens.texts()[0].clone();
+        for text in [
+            "https://api.example.test/v1?www=xxl&q=jazz&id=725653563933458432",
+            "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+            &token[..4],
+        ] {
+            assert_eq!(tokens.expand(text, Place::Query, Meaning::Real(&params)).as_deref(), Ok(text));
+        }
     }
 
     #[test]

