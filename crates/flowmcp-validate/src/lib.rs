@@ -65,6 +65,7 @@
 //! the errors, and exactly the findings of its page's code, that it marks; a right block has neither.
 
 mod check;
+mod contents;
 mod fields;
 mod findings;
 mod library;

@@ -1,15 +1,20 @@
 //! The list of all rules. One rule is one entry here, its check, and its page `rules/CODE.md`.
 
+mod agents;
 pub(crate) mod code;
 mod declared_lists;
 mod handlers;
 mod identity;
+mod ids;
 mod lists;
 mod output;
+mod placeholders;
 mod preload;
+mod prompts;
 mod references;
 mod resources;
 mod root;
+mod skills;
 mod tests;
 mod tools;
 mod unknown;
@@ -180,7 +185,72 @@ pub const RULES: &[Rule] = &[
     entry(page!("RES027"), Error, Nothing, "13", Check::Schema(resources::document_queries)),
     entry(page!("RES028"), Warning, Nothing, "13", Check::Schema(resources::database_in_pack)),
     // Skills
-    entry(page!("SKL000"), Error, Nothing, "14", Check::Fields(&[optional(Kind::Main, "skills", Shape::ManyObjects)])),
+    entry(page!("SKL000"), Error, Nothing, "14", Check::Fields(&[
+        optional(Kind::Main, "skills", Shape::ManyObjects),
+        optional(Kind::Skill, "requires", Shape::Object),
+        optional(Kind::Requires, "tools", Shape::Texts),
+        optional(Kind::Requires, "resources", Shape::Texts),
+        optional(Kind::Requires, "external", Shape::Texts),
+    ])),
+    entry(page!("SKL002"), Error, File, "14", Check::Any(skills::name)),
+    entry(page!("SKL004"), Error, File, "14", Check::Any(skills::version)),
+    entry(page!("SKL007"), Error, Nothing, "14", Check::Any(skills::description)),
+    entry(page!("SKL008"), Error, Nothing, "14", Check::Any(skills::inputs_exist)),
+    entry(page!("SKL009"), Error, Nothing, "14", Check::Any(skills::values)),
+    entry(page!("SKL010"), Error, File, "14", Check::Any(skills::content)),
+    entry(page!("SKL011"), Error, Nothing, "14", Check::Fields(&[required(Kind::Skill, "output", Shape::Text)])),
+    entry(page!("SKL012"), Error, Nothing, "14", Check::Any(skills::input_keys)),
+    entry(page!("SKL013"), Error, Nothing, "14", Check::Any(skills::input_types)),
+    entry(page!("SKL014"), Error, Nothing, "14", Check::Fields(&[required(Kind::SkillInput, "description", Shape::Text)])),
+    entry(page!("SKL015"), Error, Nothing, "14", Check::Fields(&[required(Kind::SkillInput, "required", Shape::Bool)])),
+    entry(page!("SKL016"), Error, Nothing, "14", Check::Schema(skills::files)),
+    entry(page!("SKL018"), Error, Nothing, "14", Check::Schema(skills::count)),
+    entry(page!("SKL020"), Warning, Nothing, "14", Check::Any(skills::tools_are_required)),
+    entry(page!("SKL021"), Warning, Nothing, "14", Check::Any(skills::resources_are_required)),
+    entry(page!("SKL024"), Warning, Nothing, "14", Check::Any(skills::tools_are_used)),
+    entry(page!("SKL025"), Warning, Nothing, "14", Check::Any(skills::resources_are_used)),
+    entry(page!("SKL026"), Error, Nothing, "14", Check::Any(skills::input_shapes)),
+    // Prompts
+    entry(page!("PRM000"), Error, Nothing, "12", Check::Fields(&[optional(Kind::Main, "prompts", Shape::Objects)])),
+    entry(page!("PRM001"), Error, Nothing, "12", Check::Any(prompts::name)),
+    entry(page!("PRM002"), Error, Nothing, "12", Check::Any(prompts::version)),
+    entry(page!("PRM003"), Error, Nothing, "12", Check::Any(prompts::owner)),
+    entry(page!("PRM004"), Error, Nothing, "12", Check::Any(prompts::tested)),
+    entry(page!("PRM005"), Error, Nothing, "12", Check::Any(prompts::tested_with)),
+    entry(page!("PRM010"), Error, Nothing, "12", Check::Any(prompts::content)),
+    entry(page!("PRM011"), Error, Nothing, "12", Check::Any(prompts::content_file)),
+    entry(page!("PRM013"), Error, Nothing, "12", Check::Any(prompts::references)),
+    entry(page!("PRM014"), Error, Nothing, "12", Check::Any(prompts::description)),
+    entry(page!("PRM015"), Error, Nothing, "12", Check::Any(prompts::depends_on)),
+    // Placeholders in texts
+    entry(page!("PH001"), Error, Nothing, "02", Check::Any(placeholders::empty)),
+    entry(page!("PH003"), Error, Nothing, "02", Check::Any(placeholders::input_keys)),
+    entry(page!("PH004"), Error, Nothing, "02", Check::Schema(placeholders::in_main)),
+    entry(page!("PH005"), Warning, Nothing, "12", Check::Any(placeholders::brackets)),
+    entry(page!("PH006"), Warning, Nothing, "12", Check::Any(placeholders::kinds)),
+    // Agents
+    entry(page!("AGT001"), Error, File, "06", Check::Any(agents::name)),
+    entry(page!("AGT002"), Error, Nothing, "06", Check::Fields(&[required(Kind::Agent, "description", Shape::Text)])),
+    entry(page!("AGT003"), Error, Nothing, "06", Check::Any(agents::model_name)),
+    entry(page!("AGT004"), Error, File, "06", Check::Any(agents::version)),
+    entry(page!("AGT005"), Error, Nothing, "06", Check::Fields(&[required(Kind::Agent, "systemPrompt", Shape::Text)])),
+    entry(page!("AGT006"), Error, File, "06", Check::Any(agents::tools)),
+    entry(page!("AGT008"), Warning, Nothing, "06", Check::Any(agents::test_count)),
+    entry(page!("AGT009"), Error, Nothing, "06", Check::Fields(&[required(Kind::AgentTest, "input", Shape::Text)])),
+    entry(page!("AGT010"), Error, Nothing, "06", Check::Any(agents::expected_tools)),
+    entry(page!("AGT012"), Warning, Nothing, "06", Check::Any(agents::breadth)),
+    entry(page!("AGT013"), Error, Nothing, "06", Check::Any(agents::prompts)),
+    entry(page!("AGT014"), Error, Nothing, "06", Check::Any(agents::skills)),
+    entry(page!("AGT015"), Error, Nothing, "06", Check::Any(agents::resources)),
+    entry(page!("AGT016"), Error, Nothing, "06", Check::Any(agents::files)),
+    entry(page!("AGT019"), Error, Nothing, "06", Check::Any(agents::own_tools)),
+    entry(page!("AGT020"), Error, Nothing, "06", Check::Any(agents::external)),
+    // IDs
+    entry(page!("ID001"), Error, Nothing, "16", Check::Any(ids::separated)),
+    entry(page!("ID002"), Error, Nothing, "16", Check::Any(ids::namespaces)),
+    entry(page!("ID003"), Error, Nothing, "16", Check::Any(ids::types)),
+    entry(page!("ID004"), Error, Nothing, "16", Check::Any(ids::names)),
+    entry(page!("ID005"), Warning, Nothing, "16", Check::Any(ids::full)),
     // Tests
     entry(page!("TST001"), Warning, Nothing, "10", Check::Schema(tests::count)),
     entry(page!("TST002"), Warning, Nothing, "10", Check::Any(tests::descriptions)),
@@ -190,6 +260,7 @@ pub const RULES: &[Rule] = &[
     entry(page!("TST006"), Warning, Nothing, "10", Check::Lowered(tests::known_keys)),
     entry(page!("TST007"), Warning, Nothing, "10", Check::Lowered(tests::breadth)),
     entry(page!("TST008"), Hint, Nothing, "10", Check::Lowered(tests::optionals)),
+    entry(page!("TST013"), Hint, Nothing, "10", Check::Any(agents::expected_content)),
     // Shared lists
     entry(page!("LST002"), Error, File, "03", Check::Fields(&[
         required(Kind::List, "meta", Shape::Object),

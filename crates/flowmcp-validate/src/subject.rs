@@ -12,6 +12,8 @@ pub(crate) struct Subject<'d> {
     pub(crate) options: &'d Options,
     /// The data, as an object.
     pub(crate) root: Object<'d>,
+    /// The `content` export of a skill or prompt that keeps its text apart.
+    pub(crate) content: Option<&'d Node>,
     /// The members of `main.tools` (or of its old name `main.routes`) that are objects.
     pub(crate) tools: Vec<Object<'d>>,
     objects: Vec<(Kind, Object<'d>)>,
@@ -153,6 +155,7 @@ impl<'d> Subject<'d> {
             options,
             tools: Vec::new(),
             objects: Vec::new(),
+            content: document.content.as_ref(),
             root,
         };
         match document.kind {

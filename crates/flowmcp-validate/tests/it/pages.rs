@@ -6,7 +6,8 @@ use flowmcp_spec::{Diagnostic, Severity, SourceFile, read};
 use flowmcp_validate::{Options, RULES, Rule, Stage, explain, validate};
 
 /// Words for what is around a block.
-const FRAMES: [&str; 6] = ["main", "tool", "parameter", "resource", "query", "code"];
+const FRAMES: [&str; 9] =
+    ["main", "tool", "parameter", "resource", "query", "code", "skill", "prompt", "agent"];
 
 /// One fenced block of a page.
 struct Example<'p> {
@@ -24,6 +25,14 @@ fn file(example: &Example<'_>) -> String {
         output: { mimeType: 'application/json', schema: { type: 'array' } }, tests: [ { _description: 'All' } ] }";
     const QUERY: &str = "sql: 'SELECT * FROM places WHERE id = ?', description: 'One place', \
         parameters: [ { position: { key: 'id', value: '{{USER_PARAM}}' }, z: { primitive: 'number()', options: [] } } ],";
+    const SKILL: &str = "name: 'report', version: 'flowmcp-skill/1.0.0', description: 'A report', output: 'A report', content: 'Report.',";
+    const PROMPT: &str = "name: 'about', version: 'flowmcp-prompt/1.0.0', namespace: 'demo', description: 'Overview', \
+        dependsOn: [], references: [], content: 'Use the tools.',";
+    const AGENT: &str = "name: 'traveller', description: 'Plans trips', version: 'flowmcp/3.0.0', model: 'acme/large-1', \
+        systemPrompt: 'You plan trips.', tools: { 'demo/tool/ping': null }, tests: [ \
+        { _description: 'Bus', input: 'A bus?', expectedTools: [ 'demo/tool/ping' ], expectedContent: [ 'bus' ] }, \
+        { _description: 'Train', input: 'A train?', expectedTools: [ 'demo/tool/pong' ], expectedContent: [ 'train' ] }, \
+        { _description: 'Tram', input: 'A tram?', expectedTools: [ 'demo/tool/ping' ], expectedContent: [ 'tram' ] } ],";
     let body = &example.body;
     let ping = format!("tools: {{ ping: {{ {TOOL}, parameters: [] }} }},");
     match example.words.first().copied() {
@@ -42,6 +51,9 @@ fn file(example: &Example<'_>) -> String {
         Some("query") => format!(
             "export const main = {{ {MAIN} {ping} resources: {{ places: {{ {RESOURCE} queries: {{ {GET_SCHEMA}, find: {{ {QUERY}\n{body}\n}} }} }} }} }}"
         ),
+        Some("skill") => format!("export const skill = {{ {SKILL}\n{body}\n}}"),
+        Some("prompt") => format!("export const prompt = {{ {PROMPT}\n{body}\n}}"),
+        Some("agent") => format!("export const agent = {{ {AGENT}\n{body}\n}}"),
         Some("code") => format!("export const main = {{ {MAIN} {ping} }}\n{body}"),
         _ => format!("\n{body}"),
     }
