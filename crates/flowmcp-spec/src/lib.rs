@@ -35,7 +35,7 @@ pub mod codes {
     };
 }
 pub use migrate::{Migration, MigrationOutcome, migrate};
-pub use read::{LEGACY, NO_EXPORT, NOT_LITERAL, Read, SYNTAX, read, read_all};
+pub use read::{LEGACY, NO_EXPORT, NOT_LITERAL, Read, SYNTAX, read, read_all, read_json};
 pub use schema::{Schema, Tool};
 pub use source::{MAX_FILE_BYTES, SourceError, SourceFile, Span};
 pub use ztype::{Member, Primitive, ZType};

@@ -10,7 +10,7 @@ use oxc_ast::ast::{BindingPattern, Declaration, Expression, Program, Statement, 
 use oxc_parser::Parser;
 use oxc_span::SourceType;
 
-use crate::{Code, Diagnostic, Document, DocumentKind, Node, SourceFile, Span, Value, facts};
+use crate::{Blocks, Code, Diagnostic, Document, DocumentKind, Node, SourceFile, Span, Value, facts};
 use evaluate::Evaluator;
 
 /// What reading a file gave. Without a document, the findings say why.
@@ -28,6 +28,8 @@ pub const SYNTAX: Code = Code("VAL000");
 pub const NO_EXPORT: Code = Code("VAL001");
 /// Data that is not a literal.
 pub const NOT_LITERAL: Code = Code("SEC017");
+/// A registry of a catalogue that is not what it should be.
+pub(crate) const JSON: Code = Code("CAT010");
 /// Format 1.2, which needs `migrate`.
 pub const LEGACY: Code = Code("VAL019");
 
@@ -79,6 +81,33 @@ pub fn read_all<T: Send>(
     let mut done = done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     done.sort_by_key(|(index, _)| *index);
     done.into_iter().map(|(_, result)| result).collect()
+}
+
+/// Reads a JSON file, such as a catalogue's `registry.json`, into a tree with places.
+///
+/// # Errors
+/// A finding when it is no JSON, or nested too deeply.
+pub fn read_json(file: &SourceFile) -> Result<Node, Box<Diagnostic>> {
+    nesting::check(&file.text)?;
+    let fault =
+        |message: String| Box::new(Diagnostic::error(JSON, "file", message).blocking(Blocks::Nothing));
+    // JavaScript accepts more than JSON, so JSON's own parser judges first.
+    if let Err(error) = serde_json::from_str::<&serde_json::value::RawValue>(&file.text) {
+        let line =
+            file.text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum::<usize>();
+        let start = u32::try_from(line + error.column().saturating_sub(1)).unwrap_or(0);
+        let span = Span { start, end: start.saturating_add(1) };
+        return Err(Box::new(fault(format!("is not valid JSON: {error}")).at(span)));
+    }
+    let allocator = Allocator::default();
+    let parsed = Parser::new(&allocator, &file.text, SourceType::mjs()).parse_expression();
+    let expression = parsed.map_err(|_| fault("is not valid JSON".to_owned()))?;
+    let mut evaluator = Evaluator::without_names();
+    let root = evaluator.evaluate(&expression, "registry");
+    root.ok_or_else(|| {
+        let found = evaluator.into_diagnostics().into_iter().next();
+        Box::new(found.unwrap_or_else(|| *fault("is not valid JSON".to_owned())))
+    })
 }
 
 pub(crate) fn read_here(file: &SourceFile, allocator: &Allocator) -> Read {

@@ -18,8 +18,8 @@ prints the same page.
 - **Severity** is the worst that a finding of the rule has. Only errors make `flowmcp-server validate` exit with 1.
 - **Blocks** is the most that a finding keeps from being served: the tool it is about, the whole file, or nothing.
 - **Chapter** is that of the public FlowMCP specification 3.0.0.
-- **Found by**: *reading* the text, *lowering* it to the typed model, a *check* on what was read, *activation* with the shared lists,
-  or *running* the handlers (`validate --handlers`).
+- **Found by**: *reading* the text, *lowering* it to the typed model, a *check* on what was read, a look at the whole
+  *pack* (`validate` alone does that), *activation* with the shared lists, or *running* the handlers (`validate --handlers`).
 
 | Code | What it asks for | Severity | Blocks | Chapter | Found by |
 |---|---|---|---|---|---|
@@ -50,6 +50,7 @@ fn row(rule: &Rule) -> String {
         Stage::Reading => "reading",
         Stage::Lowering => "lowering",
         Stage::Rule => "check",
+        Stage::Pack => "pack",
         Stage::Activation => "activation",
         Stage::Running => "running",
     };

@@ -34,19 +34,7 @@ pub(crate) fn check_subject(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let mut diagnostics = Vec::new();
     for rule in RULES.iter().filter(|rule| counts(subject.options, rule)) {
         let mut findings = Findings::of(rule);
-        match &rule.check {
-            Check::Reading | Check::Lowering | Check::Activation | Check::Lowered(_) | Check::Running => {
-                continue;
-            }
-            Check::Fields(rows) => fields::check(rows, subject, &mut findings),
-            Check::Schema(run) | Check::LoweringAnd(run) if subject.kind == DocumentKind::Schema => {
-                run(subject, &mut findings);
-            }
-            Check::List(run) if subject.kind == DocumentKind::List => run(subject, &mut findings),
-            Check::Schema(_) | Check::LoweringAnd(_) | Check::List(_) => continue,
-            Check::Any(run) => run(subject, &mut findings),
-            Check::Names(row) => code::names(row, rule.blocks, subject, &mut findings),
-        }
+        run(&rule.check, rule.blocks, subject, &mut findings);
         diagnostics.extend(findings.into_diagnostics());
     }
     in_order(&mut diagnostics);
@@ -56,4 +44,20 @@ pub(crate) fn check_subject(subject: &Subject<'_>) -> Vec<Diagnostic> {
 /// Sorts findings by place; those without one keep their order at the top.
 pub(crate) fn in_order(diagnostics: &mut [Diagnostic]) {
     diagnostics.sort_by_key(|finding| finding.span.map(|span| span.start));
+}
+
+fn run(check: &Check, scope: Scope, subject: &Subject<'_>, findings: &mut Findings<'_>) {
+    match check {
+        Check::Fields(rows) => fields::check(rows, subject, findings),
+        Check::Schema(run) | Check::LoweringAnd(run) if subject.kind == DocumentKind::Schema => {
+            run(subject, findings);
+        }
+        Check::List(run) if subject.kind == DocumentKind::List => run(subject, findings),
+        Check::Any(run) => run(subject, findings),
+        Check::Names(row) => code::names(row, scope, subject, findings),
+        Check::AndPack(check, _) => self::run(check, scope, subject, findings),
+        Check::Schema(_) | Check::LoweringAnd(_) | Check::List(_) => {}
+        Check::Reading | Check::Lowering | Check::Activation | Check::Running => {}
+        Check::Lowered(_) | Check::Pack(_) | Check::Registry(_) => {}
+    }
 }

@@ -58,7 +58,8 @@
 //!
 //! - nothing: the block is a whole file; `main`: fields of `main` in a complete schema; `tool`: fields of its one tool
 //!   `ping`; `parameter`: the members of that tool's `parameters`; `resource`: fields of its one resource; `query`: fields
-//!   of one of that resource's queries; `code`: what follows a complete `main`;
+//!   of one of that resource's queries; `skill`, `prompt`, `agent`: fields of a complete one; `code`: what follows a complete
+//!   `main`; `pack`: several files of a pack, each after a line `// file: PATH`;
 //! - settings: `accept=4`, `allow-local`, `grants=fetch`, `libraries=ethers`.
 //!
 //! In a wrong block a comment at the end of a line, `// ^ VAL011`, marks where a finding starts. A wrong block has exactly
@@ -70,6 +71,7 @@ mod fields;
 mod findings;
 mod library;
 mod options;
+mod pack;
 mod rule;
 mod rules;
 mod subject;
@@ -79,6 +81,7 @@ mod words;
 pub use check::check;
 pub use library::{Validation, validate_schema};
 pub use options::{Options, Rules};
+pub use pack::{Member, Pack, PackFindings, check_pack};
 pub use rule::{Rule, Scope, Stage};
 pub use rules::{RULES, explain, rule};
 pub use validated::{Validated, validate};

@@ -1,8 +1,8 @@
 //! What a rule is: a code, how bad breaking it is, what that blocks, its page, and how it is checked.
 
-use flowmcp_spec::{Code, Schema, Severity};
+use flowmcp_spec::{Code, Node, Schema, Severity};
 
-use crate::{fields::Field, findings::Findings, rules::code::Names, subject::Subject};
+use crate::{fields::Field, findings::Findings, pack::Surroundings, rules::code::Names, subject::Subject};
 
 /// One rule of the format.
 #[derive(Debug)]
@@ -40,6 +40,8 @@ pub enum Stage {
     Lowering,
     /// [`check`](crate::check).
     Rule,
+    /// [`check_pack`](crate::check_pack), where the other files of the pack are known.
+    Pack,
     /// The engine, where the pack's shared lists are known.
     Activation,
     /// The engine, where handlers are run (`validate --handlers`).
@@ -71,6 +73,12 @@ pub(crate) enum Check {
     Any(fn(&Subject<'_>, &mut Findings<'_>)),
     /// Names that code must not reach.
     Names(Names),
+    /// A function over one member of a pack and what is around it.
+    Pack(fn(&Surroundings<'_>, usize, &mut Findings<'_>)),
+    /// One file tells a part, its pack the rest.
+    AndPack(&'static Check, fn(&Surroundings<'_>, usize, &mut Findings<'_>)),
+    /// A function over `registry.json`, or over a pack that has none.
+    Registry(fn(&Surroundings<'_>, Option<&Node>, &mut Findings<'_>)),
 }
 
 impl Rule {
@@ -87,6 +95,7 @@ impl Rule {
             Check::Lowering | Check::LoweringAnd(_) => Stage::Lowering,
             Check::Activation => Stage::Activation,
             Check::Running => Stage::Running,
+            Check::Pack(_) | Check::Registry(_) => Stage::Pack,
             _ => Stage::Rule,
         }
     }

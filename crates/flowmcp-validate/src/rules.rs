@@ -1,11 +1,14 @@
 //! The list of all rules. One rule is one entry here, its check, and its page `rules/CODE.md`.
 
 mod agents;
+pub(crate) mod catalogue;
 pub(crate) mod code;
+mod crossing;
 mod declared_lists;
 mod handlers;
 mod identity;
 mod ids;
+mod list_graph;
 mod lists;
 mod output;
 mod placeholders;
@@ -147,6 +150,7 @@ pub const RULES: &[Rule] = &[
     entry(page!("VAL073"), Error, Nothing, "03", Check::Activation),
     entry(page!("VAL074"), Error, File, "03", Check::Schema(references::reference_filters)),
     entry(page!("VAL075"), Warning, Nothing, "03", Check::Lowered(declared_lists::unused)),
+    entry(page!("VAL076"), Warning, Nothing, "03", Check::Pack(list_graph::filters)),
     // Caching
     entry(page!("VAL080"), Error, Nothing, "11", Check::Fields(&[optional(Kind::Tool, "preload", Shape::Object)])),
     entry(page!("VAL081"), Error, Nothing, "11", Check::Fields(&[required(Kind::Preload, "enabled", Shape::Bool)])),
@@ -178,6 +182,7 @@ pub const RULES: &[Rule] = &[
     entry(page!("RES017"), Warning, Nothing, "13", Check::Schema(resources::resource_names)),
     entry(page!("RES018"), Warning, Nothing, "13", Check::Schema(resources::query_names)),
     entry(page!("RES019"), Error, Nothing, "13", Check::Schema(resources::scalars)),
+    entry(page!("RES020"), Warning, Nothing, "13", Check::Pack(crossing::resource_files)),
     entry(page!("RES021"), Error, Nothing, "13", Check::Schema(resources::rows)),
     entry(page!("RES024"), Hint, Nothing, "13", Check::Schema(resources::described)),
     entry(page!("RES025"), Error, Nothing, "13", Check::Schema(resources::written_in_project)),
@@ -192,8 +197,12 @@ pub const RULES: &[Rule] = &[
         optional(Kind::Requires, "resources", Shape::Texts),
         optional(Kind::Requires, "external", Shape::Texts),
     ])),
+    entry(page!("SKL001"), Error, Nothing, "14", Check::Pack(crossing::skill_kind)),
     entry(page!("SKL002"), Error, File, "14", Check::Any(skills::name)),
+    entry(page!("SKL003"), Error, Nothing, "14", Check::Pack(crossing::skill_name)),
     entry(page!("SKL004"), Error, File, "14", Check::Any(skills::version)),
+    entry(page!("SKL005"), Error, Nothing, "14", Check::Pack(crossing::required_tools)),
+    entry(page!("SKL006"), Error, Nothing, "14", Check::Pack(crossing::required_resources)),
     entry(page!("SKL007"), Error, Nothing, "14", Check::Any(skills::description)),
     entry(page!("SKL008"), Error, Nothing, "14", Check::Any(skills::inputs_exist)),
     entry(page!("SKL009"), Error, Nothing, "14", Check::Any(skills::values)),
@@ -204,12 +213,16 @@ pub const RULES: &[Rule] = &[
     entry(page!("SKL014"), Error, Nothing, "14", Check::Fields(&[required(Kind::SkillInput, "description", Shape::Text)])),
     entry(page!("SKL015"), Error, Nothing, "14", Check::Fields(&[required(Kind::SkillInput, "required", Shape::Bool)])),
     entry(page!("SKL016"), Error, Nothing, "14", Check::Schema(skills::files)),
+    entry(page!("SKL017"), Error, Nothing, "14", Check::Pack(crossing::skill_files)),
     entry(page!("SKL018"), Error, Nothing, "14", Check::Schema(skills::count)),
     entry(page!("SKL020"), Warning, Nothing, "14", Check::Any(skills::tools_are_required)),
     entry(page!("SKL021"), Warning, Nothing, "14", Check::Any(skills::resources_are_required)),
+    entry(page!("SKL022"), Error, Nothing, "14", Check::Pack(crossing::named_skills)),
+    entry(page!("SKL023"), Error, Nothing, "14", Check::Pack(crossing::skill_depth)),
     entry(page!("SKL024"), Warning, Nothing, "14", Check::Any(skills::tools_are_used)),
     entry(page!("SKL025"), Warning, Nothing, "14", Check::Any(skills::resources_are_used)),
     entry(page!("SKL026"), Error, Nothing, "14", Check::Any(skills::input_shapes)),
+    entry(page!("SKL027"), Warning, Nothing, "14", Check::Pack(crossing::orphan)),
     // Prompts
     entry(page!("PRM000"), Error, Nothing, "12", Check::Fields(&[optional(Kind::Main, "prompts", Shape::Objects)])),
     entry(page!("PRM001"), Error, Nothing, "12", Check::Any(prompts::name)),
@@ -217,13 +230,18 @@ pub const RULES: &[Rule] = &[
     entry(page!("PRM003"), Error, Nothing, "12", Check::Any(prompts::owner)),
     entry(page!("PRM004"), Error, Nothing, "12", Check::Any(prompts::tested)),
     entry(page!("PRM005"), Error, Nothing, "12", Check::Any(prompts::tested_with)),
+    entry(page!("PRM006"), Error, Nothing, "12", Check::Pack(crossing::prompt_tools)),
+    entry(page!("PRM007"), Error, Nothing, "12", Check::Pack(crossing::prompt_references)),
+    entry(page!("PRM008"), Error, Nothing, "12", Check::Pack(crossing::prompt_depth)),
     entry(page!("PRM010"), Error, Nothing, "12", Check::Any(prompts::content)),
     entry(page!("PRM011"), Error, Nothing, "12", Check::Any(prompts::content_file)),
+    entry(page!("PRM012"), Error, Nothing, "12", Check::Pack(crossing::prompt_files)),
     entry(page!("PRM013"), Error, Nothing, "12", Check::Any(prompts::references)),
     entry(page!("PRM014"), Error, Nothing, "12", Check::Any(prompts::description)),
     entry(page!("PRM015"), Error, Nothing, "12", Check::Any(prompts::depends_on)),
     // Placeholders in texts
     entry(page!("PH001"), Error, Nothing, "02", Check::Any(placeholders::empty)),
+    entry(page!("PH002"), Warning, Nothing, "02", Check::Pack(crossing::placeholders)),
     entry(page!("PH003"), Error, Nothing, "02", Check::Any(placeholders::input_keys)),
     entry(page!("PH004"), Error, Nothing, "02", Check::Schema(placeholders::in_main)),
     entry(page!("PH005"), Warning, Nothing, "12", Check::Any(placeholders::brackets)),
@@ -235,6 +253,7 @@ pub const RULES: &[Rule] = &[
     entry(page!("AGT004"), Error, File, "06", Check::Any(agents::version)),
     entry(page!("AGT005"), Error, Nothing, "06", Check::Fields(&[required(Kind::Agent, "systemPrompt", Shape::Text)])),
     entry(page!("AGT006"), Error, File, "06", Check::Any(agents::tools)),
+    entry(page!("AGT007"), Error, Nothing, "06", Check::Pack(crossing::agent_ids)),
     entry(page!("AGT008"), Warning, Nothing, "06", Check::Any(agents::test_count)),
     entry(page!("AGT009"), Error, Nothing, "06", Check::Fields(&[required(Kind::AgentTest, "input", Shape::Text)])),
     entry(page!("AGT010"), Error, Nothing, "06", Check::Any(agents::expected_tools)),
@@ -242,9 +261,23 @@ pub const RULES: &[Rule] = &[
     entry(page!("AGT013"), Error, Nothing, "06", Check::Any(agents::prompts)),
     entry(page!("AGT014"), Error, Nothing, "06", Check::Any(agents::skills)),
     entry(page!("AGT015"), Error, Nothing, "06", Check::Any(agents::resources)),
-    entry(page!("AGT016"), Error, Nothing, "06", Check::Any(agents::files)),
+    entry(page!("AGT016"), Error, Nothing, "06", Check::AndPack(&Check::Any(agents::files), crossing::agent_files_exist)),
+    entry(page!("AGT017"), Error, Nothing, "06", Check::Pack(crossing::agent_prompts)),
+    entry(page!("AGT018"), Error, Nothing, "06", Check::Pack(crossing::agent_skills)),
     entry(page!("AGT019"), Error, Nothing, "06", Check::Any(agents::own_tools)),
     entry(page!("AGT020"), Error, Nothing, "06", Check::Any(agents::external)),
+    // Catalogues
+    entry(page!("CAT001"), Warning, Nothing, "15", Check::Registry(catalogue::present)),
+    entry(page!("CAT002"), Warning, Nothing, "15", Check::Registry(catalogue::name)),
+    entry(page!("CAT003"), Error, Nothing, "15", Check::Registry(catalogue::lists_exist)),
+    entry(page!("CAT004"), Error, Nothing, "15", Check::Registry(catalogue::schemas_exist)),
+    entry(page!("CAT005"), Error, Nothing, "15", Check::Registry(catalogue::agents_exist)),
+    entry(page!("CAT006"), Warning, Nothing, "15", Check::Registry(catalogue::orphans)),
+    entry(page!("CAT007"), Error, Nothing, "15", Check::Registry(catalogue::schema_spec)),
+    entry(page!("CAT008"), Error, Nothing, "15", Check::Registry(catalogue::duplicates)),
+    entry(page!("CAT009"), Error, Nothing, "15", Check::Registry(catalogue::inside)),
+    entry(page!("CAT010"), Error, Nothing, "15", Check::Registry(catalogue::shape)),
+    entry(page!("CAT011"), Warning, Nothing, "15", Check::Registry(catalogue::agree)),
     // IDs
     entry(page!("ID001"), Error, Nothing, "16", Check::Any(ids::separated)),
     entry(page!("ID002"), Error, Nothing, "16", Check::Any(ids::namespaces)),
@@ -262,16 +295,24 @@ pub const RULES: &[Rule] = &[
     entry(page!("TST008"), Hint, Nothing, "10", Check::Lowered(tests::optionals)),
     entry(page!("TST013"), Hint, Nothing, "10", Check::Any(agents::expected_content)),
     // Shared lists
-    entry(page!("LST002"), Error, File, "03", Check::Fields(&[
-        required(Kind::List, "meta", Shape::Object),
-        required(Kind::ListMeta, "name", Shape::Text),
-    ])),
+    entry(page!("LST002"), Error, File, "03", Check::AndPack(
+        &Check::Fields(&[
+            required(Kind::List, "meta", Shape::Object),
+            required(Kind::ListMeta, "name", Shape::Text),
+        ]),
+        list_graph::unique,
+    )),
     entry(page!("LST003"), Error, Nothing, "03", Check::List(lists::version)),
     entry(page!("LST004"), Error, Nothing, "03", Check::List(lists::described)),
     entry(page!("LST005"), Error, Nothing, "03", Check::List(lists::field_shapes)),
     entry(page!("LST006"), Error, File, "03", Check::List(lists::entries)),
     entry(page!("LST007"), Error, Nothing, "03", Check::List(lists::complete)),
     entry(page!("LST008"), Error, Nothing, "03", Check::List(lists::typed)),
+    entry(page!("LST009"), Error, Nothing, "03", Check::Pack(list_graph::resolved)),
+    entry(page!("LST010"), Error, Nothing, "03", Check::Pack(list_graph::cycles)),
+    entry(page!("LST011"), Error, Nothing, "03", Check::Pack(list_graph::depth)),
+    entry(page!("LST012"), Error, Nothing, "03", Check::List(list_graph::dependency_shapes)),
+    entry(page!("LST013"), Error, Nothing, "03", Check::Pack(list_graph::dependencies_fit)),
     // Code
     entry(page!("SEC001"), Error, File, "05", Check::Any(code::imports)),
     entry(page!("SEC002"), Error, File, "05", Check::Any(code::requires)),

@@ -68,8 +68,13 @@ struct NotLiteral;
 
 impl<'p> Evaluator<'p> {
     pub(crate) fn new(program: &'p Program<'p>) -> Self {
+        Evaluator { constants: constants(program).collect(), ..Self::without_names() }
+    }
+
+    /// For a value that stands alone.
+    pub(super) fn without_names() -> Self {
         Evaluator {
-            constants: constants(program).collect(),
+            constants: HashMap::new(),
             open: Vec::new(),
             depth: 0,
             values: 0,

@@ -3,11 +3,11 @@
 use std::{collections::BTreeSet, path::Path};
 
 use flowmcp_spec::{Diagnostic, Severity, SourceFile, read};
-use flowmcp_validate::{Options, RULES, Rule, Stage, explain, validate};
+use flowmcp_validate::{Member, Options, Pack, RULES, Rule, Stage, check_pack, explain, validate};
 
 /// Words for what is around a block.
-const FRAMES: [&str; 9] =
-    ["main", "tool", "parameter", "resource", "query", "code", "skill", "prompt", "agent"];
+const FRAMES: [&str; 10] =
+    ["main", "tool", "parameter", "resource", "query", "code", "skill", "prompt", "agent", "pack"];
 
 /// One fenced block of a page.
 struct Example<'p> {
@@ -16,8 +16,9 @@ struct Example<'p> {
     body: String,
 }
 
-/// A complete schema around a fragment; the fragment comes last, and of a field given twice the last counts.
-fn file(example: &Example<'_>) -> String {
+/// A complete schema around a fragment; the fragment comes last, and of a field given twice the last counts. The
+/// fragment's first line is the second of the file.
+fn framed(frame: Option<&str>, body: &str) -> String {
     const MAIN: &str = "namespace: 'demo', name: 'Demo', description: 'An example', version: '3.0.0', root: 'https://api.example.com',";
     const TOOL: &str = "method: 'GET', path: '/ping', description: 'Ping'";
     const RESOURCE: &str = "source: 'sqlite', mode: 'in-memory', origin: 'global', name: 'demo-places.db', description: 'Places',";
@@ -33,9 +34,8 @@ fn file(example: &Example<'_>) -> String {
         { _description: 'Bus', input: 'A bus?', expectedTools: [ 'demo/tool/ping' ], expectedContent: [ 'bus' ] }, \
         { _description: 'Train', input: 'A train?', expectedTools: [ 'demo/tool/pong' ], expectedContent: [ 'train' ] }, \
         { _description: 'Tram', input: 'A tram?', expectedTools: [ 'demo/tool/ping' ], expectedContent: [ 'tram' ] } ],";
-    let body = &example.body;
     let ping = format!("tools: {{ ping: {{ {TOOL}, parameters: [] }} }},");
-    match example.words.first().copied() {
+    match frame {
         Some("main") => format!("export const main = {{ {MAIN} {ping}\n{body}\n}}"),
         Some("tool") => format!(
             "export const main = {{ {MAIN} tools: {{ ping: {{ {TOOL}, parameters: [],\n{body}\n}} }} }}"
@@ -66,6 +66,7 @@ fn options(example: &Example<'_>) -> Options {
             Some(("accept", major)) => options.accept_versions.push(major.to_owned()),
             Some(("grants", grant)) => options.grants.push(grant.to_owned()),
             Some(("libraries", name)) => options.libraries.push(name.to_owned()),
+            Some(("folder", _)) => {}
             Some(_) => panic!("unknown setting {word}"),
             None if *word == "allow-local" => options.allow_local = true,
             None => assert!(FRAMES.contains(word), "unknown word {word}"),
@@ -74,14 +75,83 @@ fn options(example: &Example<'_>) -> Options {
     options
 }
 
-/// What all steps up to the rules find in an example.
+/// What all steps up to the rules find in an example, with the lines of its body.
 fn findings(example: &Example<'_>) -> Vec<(u32, Diagnostic)> {
-    let file = SourceFile::new("example.mjs", &file(example));
+    if example.words.first() == Some(&"pack") {
+        return pack_findings(example);
+    }
+    let file = SourceFile::new("example.mjs", &framed(example.words.first().copied(), &example.body));
     let found = validate(&file, read(&file), &options(example)).diagnostics;
-    // Line 1 is the frame's, so the body's first line is 1 from here.
-    let line =
-        |finding: &Diagnostic| finding.span.map_or(1, |span| file.line_column(span.start).0.max(2) - 1);
-    found.into_iter().map(|finding| (line(&finding), finding)).collect()
+    found.into_iter().map(|finding| (line_in(&file, &finding), finding)).collect()
+}
+
+/// Line 1 is the frame's, so the body's first line is 1 from here.
+fn line_in(file: &SourceFile, finding: &Diagnostic) -> u32 {
+    finding.span.map_or(1, |span| file.line_column(span.start).0.max(2) - 1)
+}
+
+/// A file of a pack, as a part of an example.
+struct Part {
+    path: String,
+    /// Line of the body that names it.
+    line: u32,
+    file: SourceFile,
+}
+
+/// The parts after lines `// file: PATH FRAME`, and the paths after lines `// link: PATH`.
+fn parts(body: &str) -> (Vec<Part>, Vec<&str>) {
+    let (mut parts, mut links) = (Vec::new(), Vec::new());
+    let lines: Vec<&str> = body.lines().collect();
+    let name = |line: &str| line.split(" // ^ ").next().unwrap_or_default().to_owned();
+    for (index, line) in lines.iter().enumerate() {
+        links.extend(line.strip_prefix("// link: "));
+        let Some(named) = line.strip_prefix("// file: ").map(name) else { continue };
+        let rest = lines[index + 1..].iter().take_while(|line| !line.starts_with("// "));
+        let mut words = named.split_whitespace();
+        let path = words.next().unwrap_or_default().to_owned();
+        let text = match path.ends_with(".json") {
+            true => rest.fold("\n".to_owned(), |text, line| text + &name(line) + "\n"),
+            false => framed(words.next(), &rest.copied().collect::<Vec<_>>().join("\n")),
+        };
+        parts.push(Part { file: SourceFile::new(&*path, &text), path, line: index as u32 + 1 });
+    }
+    (parts, links)
+}
+
+fn pack_findings(example: &Example<'_>) -> Vec<(u32, Diagnostic)> {
+    let (parts, links) = parts(&example.body);
+    let options = options(example);
+    let mut found = Vec::new();
+    let mut documents = Vec::new();
+    for part in parts.iter().filter(|part| part.path.ends_with(".mjs")) {
+        let read = read(&part.file);
+        documents.extend(read.document.clone().map(|document| (part, document)));
+        let here = validate(&part.file, read, &options).diagnostics;
+        found.extend(here.into_iter().map(|finding| (part.line + line_in(&part.file, &finding), finding)));
+    }
+    let member = |(part, document)| {
+        let part: &Part = part;
+        Member { path: &part.path, file: &part.file, document }
+    };
+    let registry = parts.iter().find(|part| part.path == "registry.json");
+    let pack = Pack {
+        name: example.words.iter().find_map(|word| word.strip_prefix("folder=")),
+        members: documents.iter().map(|(part, document)| member((*part, document))).collect(),
+        registry: registry.map(|part| &part.file),
+        paths: parts.iter().map(|part| &*part.path).collect(),
+        outside: links,
+    };
+    let across = check_pack(&pack, &options);
+    for ((part, _), diagnostics) in documents.iter().zip(across.members) {
+        found.extend(
+            diagnostics.into_iter().map(|finding| (part.line + line_in(&part.file, &finding), finding)),
+        );
+    }
+    for finding in across.registry {
+        let line = registry.map_or(1, |part| part.line + line_in(&part.file, &finding));
+        found.push((line, finding));
+    }
+    found
 }
 
 fn marks(example: &Example<'_>) -> BTreeSet<(u32, String)> {
