@@ -3,6 +3,7 @@
 //! As a library it gives the two functions of the format's guide: [`flowmcp_validate::validate_schema`] checks a
 //! schema, [`activate_tools`] makes tools of schemas.
 
+mod across;
 mod activate_tools;
 pub mod cli;
 pub mod commands;

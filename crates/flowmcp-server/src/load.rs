@@ -16,9 +16,10 @@ use flowmcp_spec::{
     Blocks, Diagnostic, Document, DocumentKind, Node, Read, Severity, SourceFile, lower_list, read_all,
     schema::Test,
 };
-use flowmcp_validate::{Options, Rules, check, validate};
+use flowmcp_validate::{Options, Rules, check, validate_read};
 
 use crate::{
+    across,
     config::Integrity,
     lock::Guard,
     packs::{PackFiles, discover},
@@ -251,7 +252,9 @@ fn load_pack(pack: &PackSource, files: &PackFiles, keep: Keep, catalogue: &mut C
             Keep::Findings | Keep::Texts | Keep::Factories => Rules::All,
         },
     };
-    let lists = load_lists(pack, files, &options, keep, catalogue);
+    // Kept only where the pack is looked at as a whole.
+    let mut kept: Vec<(SourceFile, Document)> = Vec::new();
+    let lists = load_lists(pack, files, &options, (keep, &mut kept), catalogue);
     let guard = Guard::of(&pack.path, pack.integrity, &lists);
     catalogue.warnings.extend(guard.iter().flat_map(|guard| guard.notes(&files.files)));
     let policy = Arc::new(pack.policy.clone());
@@ -302,7 +305,11 @@ fn load_pack(pack: &PackSource, files: &PackFiles, keep: Keep, catalogue: &mut C
         catalogue.tools.extend(file.tools);
         catalogue.refused.extend(file.refused);
         catalogue.factories.extend(file.factory.map(|factory| (catalogue.files.len(), factory)));
+        kept.extend(file.document.map(|document| (source.clone(), document)));
         report(source, file.diagnostics, keep, catalogue);
+    }
+    if keep.texts() {
+        across::check(pack, files, &kept, &options, catalogue);
     }
 }
 
@@ -350,7 +357,7 @@ fn load_lists(
     pack: &PackSource,
     files: &PackFiles,
     options: &Options,
-    keep: Keep,
+    (keep, kept): (Keep, &mut Vec<(SourceFile, Document)>),
     catalogue: &mut Catalogue,
 ) -> Lists {
     let mut lists = Lists::default();
@@ -364,7 +371,9 @@ fn load_lists(
                 Ok(list) => {
                     catalogue.counts.lists += 1;
                     let name = list.name.clone();
-                    if let Err(first) = lists.add(list) {
+                    if let Err(first) = lists.add(list)
+                        && !keep.texts()
+                    {
                         let message = format!(
                             "{}: the list {:?} exists already (version {})",
                             source.path,
@@ -380,6 +389,9 @@ fn load_lists(
                     }
                 }
             }
+            if keep.texts() {
+                kept.push((source.clone(), document));
+            }
         }
         // Each pack of a catalogue reads the catalogue's lists, and one report of what is wrong with them is enough.
         let known = || catalogue.files.iter().any(|file| file.path == source.path);
@@ -388,7 +400,10 @@ fn load_lists(
         }
         report(source, diagnostics, keep, catalogue);
     }
-    catalogue.warnings.extend(lists.faults());
+    // `validate` reports them in the lists themselves.
+    if !keep.texts() || files.folder.is_none() {
+        catalogue.warnings.extend(lists.faults());
+    }
     lists
 }
 
@@ -401,6 +416,8 @@ struct LoadedFile {
     diagnostics: Vec<Diagnostic>,
     tests: Vec<(Box<str>, Vec<Test>)>,
     factory: Option<Factory>,
+    /// Where the pack is looked at as a whole.
+    document: Option<Document>,
 }
 
 impl LoadedFile {
@@ -428,8 +445,7 @@ fn load_file(
     let outline = Outline::of(read.document.as_ref());
     let tests = if keep == Keep::Tests { outline.tests(read.document.as_ref()) } else { Vec::new() };
     let descriptions = outline.descriptions(read.document.as_ref());
-    let document = if keep == Keep::Factories { read.document.clone() } else { None };
-    let mut validated = validate(file, read, options);
+    let mut validated = validate_read(file, &read, options);
     let mut refused: Vec<RefusedTool> = Vec::new();
     let mut refuse = |key: &str, finding: Option<&Diagnostic>| {
         let reason =
@@ -457,8 +473,10 @@ fn load_file(
             refuse(key, faults.iter().find(blocks));
         }
         validated.diagnostics.extend(faults);
-        factory = document
-            .and_then(|document| Factory::of(&document, &schema, &file.text, lists, &policy.name, sandbox));
+        factory =
+            read.document.as_ref().filter(|_| keep == Keep::Factories).and_then(|document| {
+                Factory::of(document, &schema, &file.text, lists, &policy.name, sandbox)
+            });
         let program = program(&schema, &file.text, lists, &policy.name, sandbox);
         tools = activate_with(schema, policy, program);
     }
@@ -470,6 +488,7 @@ fn load_file(
         diagnostics: validated.diagnostics,
         tests,
         factory,
+        document: read.document.filter(|_| keep.texts()),
     }
 }
 

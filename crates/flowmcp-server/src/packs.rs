@@ -17,6 +17,12 @@ pub struct PackFiles {
     pub files: Vec<String>,
     /// Shared lists.
     pub lists: Vec<String>,
+    /// Files of other kinds: data of resources, documents, `registry.json`.
+    pub others: Vec<String>,
+    /// Links that lead out of the pack.
+    pub outside: Vec<String>,
+    /// Name of the pack's folder; `None` for a single file.
+    pub folder: Option<String>,
     /// What was left out, and why.
     pub faults: Vec<String>,
 }
@@ -44,7 +50,8 @@ pub fn discover(path: &Path) -> io::Result<PackFiles> {
         pack.lists_above(canonical.parent());
         return Ok(pack);
     }
-    let mut pack = PackFiles { base: path.to_owned(), ..PackFiles::default() };
+    let folder = canonical.file_name().map(|name| name.to_string_lossy().into_owned());
+    let mut pack = PackFiles { base: path.to_owned(), folder, ..PackFiles::default() };
     let mut walk =
         Walk { pack: &mut pack, root: canonical.clone(), seen: HashSet::from([canonical.clone()]) };
     walk.folder(path, &canonical, "", 0)?;
@@ -153,6 +160,7 @@ impl Walk<'_> {
             let target = entry.path().canonicalize()?;
             if !target.starts_with(&self.root) {
                 self.pack.faults.push(format!("{path}: links to a place outside the pack and is left out"));
+                self.pack.outside.push(path.to_owned());
                 return Ok(());
             }
             kind = fs::metadata(&target)?.file_type();
@@ -175,6 +183,8 @@ impl Walk<'_> {
             } else {
                 self.pack.files.push(path.to_owned())
             }
+        } else if self.pack.others.len() < MAX_FILES {
+            self.pack.others.push(path.to_owned());
         }
         Ok(())
     }

@@ -84,5 +84,5 @@ pub use options::{Options, Rules};
 pub use pack::{Member, Pack, PackFindings, check_pack};
 pub use rule::{Rule, Scope, Stage};
 pub use rules::{RULES, explain, rule};
-pub use validated::{Validated, validate};
+pub use validated::{Validated, validate, validate_read};
 pub use words::nearest;

@@ -65,19 +65,24 @@ impl<T> Validated<T> {
 /// assert_eq!(schema.tools.iter().map(|tool| &*tool.name).collect::<Vec<_>>(), ["ping"]);
 /// ```
 pub fn validate(file: &SourceFile, read: Read, options: &Options) -> Validated<Option<Schema>> {
-    match read.document {
+    validate_read(file, &read, options)
+}
+
+/// [`validate`] for who needs the document again, for [`check_pack`](crate::check_pack).
+pub fn validate_read(file: &SourceFile, read: &Read, options: &Options) -> Validated<Option<Schema>> {
+    match &read.document {
         Some(document) => {
-            let mut validated = validate_document(file, &document, options);
-            validated.diagnostics.extend(read.diagnostics);
+            let mut validated = validate_document(file, document, options);
+            validated.diagnostics.extend(read.diagnostics.iter().cloned());
             in_order(&mut validated.diagnostics);
             // What reading found came too late to be seen above.
             if validated.file_blocked().is_some() {
                 validated.value = None;
-                validated.refused = tool_keys(&document).map(Into::into).collect();
+                validated.refused = tool_keys(document).map(Into::into).collect();
             }
             validated
         }
-        None => Validated { value: None, refused: Vec::new(), diagnostics: read.diagnostics },
+        None => Validated { value: None, refused: Vec::new(), diagnostics: read.diagnostics.clone() },
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use flowmcp_spec::{Document, DocumentKind, Node};
 
 use crate::{
-    findings::{Findings, Place},
+    findings::{Findings, Place, softened},
     pack::{Surroundings, Target},
     rules::skills::MAX_DESCRIPTION,
     words::{cut, is_kebab_case, major, nearest},
@@ -181,10 +181,11 @@ pub(crate) fn duplicates(_: &Surroundings<'_>, registry: Option<&Node>, findings
                 place.path.push_str(".name");
                 place.span = listed.entry.get("name").map_or(place.span, |node| node.span);
                 let message = format!(
-                    "must not be the name of two entries (found \"{}\", as in entry {first})",
+                    "should not be the name of two entries (found \"{}\", as in entry {first})",
                     cut(name)
                 );
-                findings.report(&place, message);
+                let finding = findings.draft(&place, message);
+                findings.push(softened(finding).help("tell the two apart: names are what people choose by"));
             }
         }
     }

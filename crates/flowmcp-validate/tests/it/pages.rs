@@ -106,7 +106,7 @@ fn parts(body: &str) -> (Vec<Part>, Vec<&str>) {
     for (index, line) in lines.iter().enumerate() {
         links.extend(line.strip_prefix("// link: "));
         let Some(named) = line.strip_prefix("// file: ").map(name) else { continue };
-        let rest = lines[index + 1..].iter().take_while(|line| !line.starts_with("// "));
+        let rest = lines.iter().skip(index + 1).take_while(|line| !line.starts_with("// "));
         let mut words = named.split_whitespace();
         let path = words.next().unwrap_or_default().to_owned();
         let text = match path.ends_with(".json") {
