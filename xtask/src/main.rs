@@ -2,6 +2,7 @@
 
 mod check;
 mod docs;
+mod findings;
 mod fuzz;
 mod process;
 
@@ -13,7 +14,9 @@ usage: cargo xtask TASK
   check [STEP…]          format, lints, documentation and licences; all steps, or only those named
   check --without STEP   all steps but one
   docs                   write docs/rules.md from the rules
-  fuzz [--seconds N] [TARGET…]   run the fuzz targets, 600 s each without --seconds";
+  fuzz [--seconds N] [TARGET…]   run the fuzz targets, 600 s each without --seconds
+  catalogue-findings REPORT FOLDER
+                         write docs/catalogue-findings.md from what `validate FOLDER --format json` printed";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -22,6 +25,7 @@ fn main() -> ExitCode {
         ["check", steps @ ..] => check::run(steps),
         ["docs"] => docs::run(),
         ["fuzz", targets @ ..] => fuzz::run(targets),
+        ["catalogue-findings", report, folder] => findings::run(report, folder),
         ["help" | "--help" | "-h"] => {
             eprintln!("{USAGE}");
             return ExitCode::SUCCESS;

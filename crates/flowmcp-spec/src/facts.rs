@@ -37,6 +37,8 @@ pub struct HandlerFacts {
     pub globals: Vec<CodeUse>,
     /// Libraries taken from the factory's `libraries`.
     pub libraries: Vec<CodeUse>,
+    /// The first statement that does more than bind values, made of literals and of other names.
+    pub first_code: Option<Span>,
 }
 
 /// The `handlers` export.
@@ -119,6 +121,7 @@ pub(crate) fn survey(program: &Program<'_>) -> HandlerFacts {
         imports,
         globals: graph.uses(walk.globals, &names),
         libraries: graph.uses(libraries, &names),
+        first_code: plain::first_code(program),
     };
     facts.imports.extend(graph.uses(walk.imports, &names));
     facts.imports.sort_by_key(|found| found.span);

@@ -5,7 +5,10 @@ use std::{
     io::{self, Write as _},
 };
 
-use flowmcp_validate::{RULES, Rule, Scope, Stage};
+use flowmcp_validate::{
+    RULES, Rule, Scope, Stage,
+    reference::{self, CONFLICTS, EXCEPTIONS, Exception},
+};
 
 const HEAD: &str = "\
 # Rules
@@ -25,6 +28,11 @@ prints the same page.
 |---|---|---|---|---|---|
 ";
 
+const PUBLIC: &str = "
+## The checks of the public specification
+
+";
+
 fn main() -> io::Result<()> {
     io::stdout().lock().write_all(index().as_bytes())
 }
@@ -36,6 +44,29 @@ pub(crate) fn index() -> String {
         page.push_str(&row(rule));
     }
     let _ = writeln!(page, "\n{} rules.", RULES.len());
+    page.push_str(&public());
+    page
+}
+
+/// Which checks of the public specification the rules cover.
+fn public() -> String {
+    let mut page = PUBLIC.to_owned();
+    let (all, same) = (reference::codes().count(), reference::same());
+    let covered = EXCEPTIONS.iter().filter(|exception| exception.rule.is_some()).count();
+    let _ = writeln!(
+        page,
+        "It has {all} codes. {same} of them are rules of the same code above, {covered} are covered by a rule of another code, \
+         and {} happen only while handlers run.\n",
+        all - same - covered
+    );
+    page.push_str("| Code there | Here | Why |\n|---|---|---|\n");
+    for Exception { code, rule, note } in EXCEPTIONS {
+        let _ = writeln!(page, "| {code} | {} | {note} |", rule.unwrap_or("–"));
+    }
+    page.push_str("\nWhere its chapters contradict each other:\n\n| Codes | Meaning here |\n|---|---|\n");
+    for (codes, meaning) in CONFLICTS {
+        let _ = writeln!(page, "| {codes} | {meaning} |");
+    }
     page
 }
 

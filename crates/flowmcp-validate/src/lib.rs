@@ -72,6 +72,7 @@ mod findings;
 mod library;
 mod options;
 mod pack;
+pub mod reference;
 mod rule;
 mod rules;
 mod subject;

@@ -35,8 +35,11 @@ use Severity::{Error, Hint, Warning};
 use code::Names;
 
 /// The page of a rule, to read on a terminal: what it asks for, why, and examples.
+///
+/// Codes of the public specification that are called otherwise here lead to their page, too.
 pub fn explain(code: &str) -> Option<&'static str> {
-    rule(code).map(|rule| rule.page)
+    let renamed = || crate::reference::covering(code).and_then(rule);
+    rule(code).or_else(renamed).map(|rule| rule.page)
 }
 
 /// The rule with a code.
@@ -266,6 +269,7 @@ pub const RULES: &[Rule] = &[
     entry(page!("AGT018"), Error, Nothing, "06", Check::Pack(crossing::agent_skills)),
     entry(page!("AGT019"), Error, Nothing, "06", Check::Any(agents::own_tools)),
     entry(page!("AGT020"), Error, Nothing, "06", Check::Any(agents::external)),
+    entry(page!("AGT021"), Warning, Nothing, "06", Check::Any(agents::expects_own)),
     // Catalogues
     entry(page!("CAT001"), Warning, Nothing, "15", Check::Registry(catalogue::present)),
     entry(page!("CAT002"), Warning, Nothing, "15", Check::Registry(catalogue::name)),
@@ -352,7 +356,7 @@ pub const RULES: &[Rule] = &[
         instead: "remove it: handlers cannot see files",
     })),
     entry(page!("SEC011"), Warning, Tool, "05", Check::Names(Names {
-        names: &["setTimeout", "setInterval", "setImmediate", "clearTimeout", "clearInterval", "clearImmediate", "queueMicrotask"],
+        names: &["setTimeout", "setInterval", "setImmediate", "clearTimeout", "clearInterval", "clearImmediate", "queueMicrotask", "requestAnimationFrame", "requestIdleCallback"],
         grant: Some("fetch"),
         instead: "do without waiting",
     })),
@@ -368,7 +372,10 @@ pub const RULES: &[Rule] = &[
     })),
     entry(page!("SEC015"), Warning, Nothing, "05", Check::Schema(code::unknown_names)),
     entry(page!("SEC016"), Error, Tool, "05", Check::Names(Names {
-        names: &["XMLHttpRequest", "WebSocket", "EventSource", "Worker", "navigator"],
+        names: &[
+            "XMLHttpRequest", "WebSocket", "WebTransport", "EventSource", "RTCPeerConnection", "BroadcastChannel",
+            "Worker", "SharedWorker", "importScripts", "navigator",
+        ],
         grant: None,
         instead: "let the host send the request and change it in preRequest",
     })),
@@ -376,4 +383,5 @@ pub const RULES: &[Rule] = &[
     entry(page!("SEC020"), Warning, Tool, "05", Check::Schema(code::missing_libraries)),
     entry(page!("SEC021"), Error, File, "05", Check::Schema(code::undeclared_libraries)),
     entry(page!("SEC104"), Error, Nothing, "05", Check::Running),
+    entry(page!("SEC200"), Error, Nothing, "05", Check::List(lists::data_alone)),
 ];

@@ -5,6 +5,8 @@ use oxc_ast::ast::{
     Program, Statement, VariableDeclaration,
 };
 
+use oxc_span::GetSpan;
+
 use super::{CodeUse, Reach};
 use crate::Span;
 
@@ -24,33 +26,51 @@ pub(super) fn module_imports(program: &Program<'_>) -> Vec<CodeUse> {
 /// Whether no statement does more than bind literal values to names other than `handlers`. Names count as code: somebody has to resolve them.
 pub(super) fn is_data(program: &Program<'_>) -> bool {
     let mut open = Vec::new();
-    for statement in &program.body {
-        let variables: &VariableDeclaration<'_> = match statement {
-            Statement::VariableDeclaration(variables) => variables,
-            Statement::ExportDeclaration(export) => match &export.declaration {
-                Declaration::VariableDeclaration(variables) => variables,
-                _ => return false,
-            },
-            Statement::ImportDeclaration(_)
-            | Statement::ExportAllDeclaration(_)
-            | Statement::EmptyStatement(_) => continue,
-            Statement::ExportNamedDeclaration(export) if !names_handlers(&export.specifiers) => continue,
-            Statement::ExportFromDeclaration(export) if !names_handlers(&export.specifiers) => continue,
+    program.body.iter().all(|statement| binds(statement, &mut open)) && are_literals(open)
+}
+
+/// The first statement that does more than bind values made of literals and of other names.
+pub(super) fn first_code(program: &Program<'_>) -> Option<Span> {
+    let is_data = |statement: &Statement<'_>| {
+        let mut open = Vec::new();
+        binds(statement, &mut open)
+            && are_made_of(open, |expression| matches!(expression, Expression::Identifier(_)))
+    };
+    program.body.iter().find(|statement| !is_data(statement)).map(|statement| Span::of(statement.span()))
+}
+
+/// Whether a statement only binds names other than `handlers`; the values are collected.
+fn binds<'e, 'a>(statement: &'e Statement<'a>, open: &mut Vec<&'e Expression<'a>>) -> bool {
+    let variables: &VariableDeclaration<'a> = match statement {
+        Statement::VariableDeclaration(variables) => variables,
+        Statement::ExportDeclaration(export) => match &export.declaration {
+            Declaration::VariableDeclaration(variables) => variables,
             _ => return false,
-        };
-        for declarator in &variables.declarations {
-            match &declarator.id {
-                BindingPattern::BindingIdentifier(id) if id.name != "handlers" => {}
-                _ => return false,
-            }
-            open.extend(&declarator.init);
+        },
+        Statement::ImportDeclaration(_)
+        | Statement::ExportAllDeclaration(_)
+        | Statement::EmptyStatement(_) => return true,
+        Statement::ExportNamedDeclaration(export) => return !names_handlers(&export.specifiers),
+        Statement::ExportFromDeclaration(export) => return !names_handlers(&export.specifiers),
+        _ => return false,
+    };
+    for declarator in &variables.declarations {
+        match &declarator.id {
+            BindingPattern::BindingIdentifier(id) if id.name != "handlers" => {}
+            _ => return false,
         }
+        open.extend(&declarator.init);
     }
-    are_literals(open)
+    true
 }
 
 /// Whether expressions are made of literals alone, however deep.
-pub(super) fn are_literals<'e, 'a>(mut open: Vec<&'e Expression<'a>>) -> bool {
+pub(super) fn are_literals<'e, 'a>(open: Vec<&'e Expression<'a>>) -> bool {
+    are_made_of(open, |_| false)
+}
+
+/// Whether expressions are made of literals and other parts that are accepted.
+fn are_made_of<'e, 'a>(mut open: Vec<&'e Expression<'a>>, accepts: impl Fn(&Expression<'a>) -> bool) -> bool {
     while let Some(expression) = open.pop() {
         match expression {
             Expression::BooleanLiteral(_)
@@ -85,6 +105,7 @@ pub(super) fn are_literals<'e, 'a>(mut open: Vec<&'e Expression<'a>>) -> bool {
                     }
                 }
             }
+            expression if accepts(expression) => {}
             _ => return false,
         }
     }

@@ -12,7 +12,7 @@ use crate::{
         skills::{exactly, named},
     },
     subject::{Kind, Object, Subject},
-    words::cut,
+    words::{cut, nearest},
 };
 
 const VERSION: &str = "flowmcp/3.0.0";
@@ -231,6 +231,29 @@ pub(crate) fn external(subject: &Subject<'_>, findings: &mut Findings<'_>) {
                     findings.push(finding.help("a definition of the agent's own has a name without /"));
                 }
             }
+        }
+    }
+}
+
+/// AGT021.
+pub(crate) fn expects_own(subject: &Subject<'_>, findings: &mut Findings<'_>) {
+    let tools = || {
+        let agents = || subject.objects(Kind::Agent);
+        let keys = agents().flat_map(|agent| agent.entries("tools")).map(|entry| &*entry.key);
+        keys.chain(agents().flat_map(|agent| agent.items("tools")).filter_map(Node::as_str))
+    };
+    let short = |id: &str| id.replace("/tool/", "/");
+    for test in subject.objects(Kind::AgentTest).filter(|_| tools().next().is_some()) {
+        for (index, node) in test.items("expectedTools").iter().enumerate() {
+            let Some(id) = node.as_str().filter(|id| !tools().any(|tool| short(tool) == short(id))) else {
+                continue;
+            };
+            let message = format!("expects a tool that the agent does not have (found {})", node.shown());
+            let finding = findings.draft(&test.member("expectedTools", index, node), message);
+            findings.push(match nearest(id, tools()) {
+                Some(tool) => finding.help(format!("did you mean '{}'?", cut(tool))),
+                None => finding.help("add it to the agent's tools"),
+            });
         }
     }
 }

@@ -10,6 +10,15 @@ use crate::{
 
 const FIELD_TYPES: [&str; 3] = ["string", "number", "boolean"];
 
+/// SEC200. Names that are taken from other files have their own rules.
+pub(crate) fn data_alone(subject: &Subject<'_>, findings: &mut Findings<'_>) {
+    if let Some(span) = subject.code.first_code {
+        let place = Place { path: "file".to_owned(), span, tool: None };
+        let finding = findings.draft(&place, "must hold data alone, no functions and no calculations");
+        findings.push(finding.help("write the values out: a list is read without running any code"));
+    }
+}
+
 /// LST003.
 pub(crate) fn version(subject: &Subject<'_>, findings: &mut Findings<'_>) {
     for meta in subject.objects(Kind::ListMeta) {

@@ -3,6 +3,7 @@
 use std::{collections::BTreeSet, path::Path};
 
 use flowmcp_spec::{Diagnostic, Severity, SourceFile, read};
+use flowmcp_validate::reference::{self, EXCEPTIONS};
 use flowmcp_validate::{Member, Options, Pack, RULES, Rule, Stage, check_pack, explain, validate};
 
 /// Words for what is around a block.
@@ -243,5 +244,25 @@ fn every_rule_has_a_page_and_every_page_a_rule() {
         assert!(!rule.title().is_empty() && !rule.title().ends_with('.'), "{code}: title");
         assert!(rule.page.ends_with("```\n"), "{code}: ends with an example");
         assert_eq!(explain(&code.to_lowercase()), Some(rule.page));
+    }
+}
+
+#[test]
+fn every_code_of_the_specification_is_covered_or_explained() {
+    let exception = |code: &str| EXCEPTIONS.iter().find(|exception| exception.code == code);
+    for code in reference::codes() {
+        let is_rule = RULES.iter().any(|rule| rule.code.0 == code);
+        assert!(
+            is_rule != exception(&code).is_some(),
+            "{code}: must be a rule or an exception, and not both"
+        );
+    }
+    for exception in EXCEPTIONS {
+        assert!(reference::codes().any(|code| code == exception.code), "{}: no code", exception.code);
+        assert!(!exception.note.is_empty());
+        if let Some(code) = exception.rule {
+            let page = explain(exception.code).expect("it leads to a page");
+            assert!(page.starts_with(&format!("# {code}: ")), "{}: {page}", exception.code);
+        }
     }
 }

@@ -201,3 +201,34 @@ fn pipes_and_devices_are_no_files() {
         assert!(ran.whole().contains("is not a regular file"), "{}", ran.whole());
     }
 }
+
+/// What only several files together can tell is found in a folder, not in a single file, and not through links.
+#[test]
+fn a_pack_is_looked_at_as_a_whole() {
+    let registry = json!({
+        "name": "pack", "version": "1.0.0", "description": "Made up", "schemaSpec": "3.0.0", "shared": [], "agents": [],
+        "schemas": [
+            { "namespace": "same", "name": "Gone", "file": "a/Gone.mjs" },
+            { "namespace": "same", "name": "Out", "file": "out/Out.mjs" },
+        ],
+    });
+    let skill = "export const skill = { name: 'report', version: 'flowmcp-skill/1.0.0', description: 'x', output: 'x',
+        requires: { tools: [ 'okay' ] }, content: 'Use {{tool:okay}}.' }";
+    let main = schema("same", "Same", "skills: { report: { file: './report.mjs' } },", &tool("ok"));
+    let project = Project::new()
+        .file("pack/registry.json", registry.to_string())
+        .file("pack/a/Same.mjs", main)
+        .file("pack/a/report.mjs", skill)
+        .file("elsewhere/Out.mjs", "");
+    symlink(project.path("elsewhere"), project.path("pack/out")).unwrap();
+    let codes = |path: &str| -> Vec<String> {
+        let ran = project.run(&["validate", "--format", "json", path]);
+        let files = ran.json()["files"].as_array().unwrap().clone();
+        let findings = files.iter().flat_map(|file| file["findings"].as_array().unwrap());
+        let across = |code: &str| ["CAT", "SKL"].iter().any(|family| code.starts_with(family));
+        findings.map(|found| found["code"].as_str().unwrap().to_owned()).filter(|code| across(code)).collect()
+    };
+    assert_eq!(codes("pack"), ["SKL005", "CAT006", "CAT004", "CAT009"]);
+    assert_eq!(codes("pack/a"), ["SKL005"]);
+    assert!(codes("pack/a/report.mjs").is_empty());
+}
