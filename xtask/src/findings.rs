@@ -44,7 +44,7 @@ fn page(report: &Value, folder: &str) -> String {
         for finding in of_severity(file, "error") {
             let (code, message) = (text(finding, "code"), text(finding, "message"));
             let line = finding["line"].as_u64().map_or_else(String::new, |line| format!(", line {line}"));
-            let _ = writeln!(page, "- {code}{line}: `{}` {}", text(finding, "path"), without_found(&message));
+            let _ = writeln!(page, "- {code}{line}: {}", without_found(&message));
         }
         page.push('\n');
     }
@@ -75,7 +75,7 @@ fn text(finding: &Value, key: &str) -> String {
     finding[key].as_str().unwrap_or_default().replace('|', "\\|")
 }
 
-/// The value that was found is the catalogue's text and stays there.
+/// The value that was found is the catalogue's text, as names in paths are, and stays there.
 fn without_found(message: &str) -> &str {
     message.split(" (found").next().unwrap_or(message)
 }
