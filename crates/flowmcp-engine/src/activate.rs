@@ -1,6 +1,7 @@
 //! Makes tools that can be called out of lowered schemas: JSON Schema built, everything that a call needs in place.
 
 mod json_schema;
+mod queries;
 
 use std::{
     fmt,
@@ -16,8 +17,11 @@ use flowmcp_worker::Program;
 use serde_json::{Map, Value};
 use url::Url;
 
+pub use queries::activate_queries;
+
 use crate::{
     PackPolicy,
+    local::LocalQuery,
     output::schema::OutputSchema,
     params::{BindError, ServerParams},
 };
@@ -73,6 +77,8 @@ pub(crate) struct Plan {
     pub(crate) program: Option<Arc<Program>>,
     output: Option<OutputDeclaration>,
     output_schema: OnceLock<Option<OutputSchema>>,
+    /// A query of a local database; then there is no request.
+    pub(crate) local: Option<LocalQuery>,
     pub(crate) pack: Arc<PackPolicy>,
 }
 
@@ -82,6 +88,9 @@ pub enum Hidden {
     /// It has handlers, and there is no sandbox to run them.
     #[error("needs the handler sandbox")]
     NeedsSandbox,
+    /// Its handler stands under a resource, and those do not run yet.
+    #[error("needs handlers of resources, which this version does not run")]
+    QueryHandlers,
     /// Server parameters without a value.
     #[error("needs {}: set it in the env file, or in the environment with params.from_env", .keys.join(", "))]
     MissingParams {
@@ -248,6 +257,7 @@ pub fn activate_with(
                 hooks: tool.hooks,
                 output: tool.output,
                 output_schema: OnceLock::new(),
+                local: None,
                 pack: Arc::clone(pack),
             },
         };

@@ -169,6 +169,11 @@ impl Engine {
                 tool.name
             ))));
         }
+        let uri = format!("flowmcp://{}/tool/{}/result", tool.namespace, tool.key);
+        let context = self.output_context(tool, &uri);
+        if let Some(local) = &tool.plan.local {
+            return local.run(arguments, &context, deadline).await;
+        }
         let mut hooks = Hooks::new(tool, self.pool.as_deref(), Some(self), deadline);
         let rendered = render(tool, arguments, hooks.server_values())
             .map_err(|error| Box::new(bad_arguments(tool, &[error.to_string()])))?;
@@ -181,19 +186,22 @@ impl Engine {
                 Reply::Upstream(sent.map_err(|reason| Box::new(Output::error(reason)))?)
             }
         };
-        let uri = format!("flowmcp://{}/tool/{}/result", tool.namespace, tool.key);
-        let context = OutputContext {
+        hooks.result(reply, &context).await
+    }
+
+    /// What the tool and the configuration say about its results.
+    fn output_context<'c>(&'c self, tool: &'c ActiveTool, uri: &'c str) -> OutputContext<'c> {
+        OutputContext {
             redactor: self.redactor(),
             limits: &self.settings.limits,
             declared_mime_type: tool.declared_mime_type(),
-            uri: &uri,
+            uri,
             schema: match tool.output_schema() {
                 Some(schema) if tool.plan.pack.publish_output_schema => SchemaUse::Published(schema),
                 Some(schema) => SchemaUse::Note(schema),
                 None => SchemaUse::None,
             },
-        };
-        hooks.result(reply, &context).await
+        }
     }
 
     /// Sends one request of a tool, its own or one that its handler makes. The error is free of server values.

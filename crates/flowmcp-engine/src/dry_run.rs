@@ -45,6 +45,9 @@ pub enum DryRunError {
     /// The schema's root is no web address.
     #[error("the schema's root is no web address")]
     NoRoot,
+    /// It asks a local database.
+    #[error("it asks a local database, so it makes no request")]
+    Local,
 }
 
 /// The request that a call would make. Needs no server values, so hidden tools are shown too.
@@ -110,6 +113,9 @@ fn shown(
     arguments: Map<String, Value>,
     settings: &Settings,
 ) -> Result<DryRun, DryRunError> {
+    if tool.plan.local.is_some() {
+        return Err(DryRunError::Local);
+    }
     if tool.plan.root.origin.is_empty() {
         return Err(DryRunError::NoRoot);
     }

@@ -12,6 +12,7 @@ mod dry_run;
 mod factory;
 mod hooks;
 mod lists;
+mod local;
 pub mod names;
 pub mod output;
 mod pack;
@@ -20,7 +21,7 @@ pub mod redact;
 mod render;
 mod settings;
 
-pub use activate::{ActiveTool, Hidden, activate, activate_with};
+pub use activate::{ActiveTool, Hidden, activate, activate_queries, activate_with};
 pub use call::{CallError, Engine};
 pub use caller::{Asks, Caller, Progress};
 pub use catalogue::{DEFAULT_VIEW, Entry, Snapshot, View};

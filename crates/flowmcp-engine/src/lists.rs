@@ -6,8 +6,8 @@ use std::{
 };
 
 use flowmcp_spec::{
-    Blocks, Code, Diagnostic, List, ListFault, Member, Primitive, Schema,
-    schema::{ListReference, Tool},
+    Blocks, Code, Diagnostic, List, ListFault, Member, Primitive, Schema, Span,
+    schema::{Input, ListReference, ResourceSource, Tool},
 };
 use flowmcp_validate::nearest;
 
@@ -32,6 +32,13 @@ struct MemberFault {
     code: Code,
     message: String,
     meant: Option<String>,
+}
+
+/// Whose inputs are resolved.
+struct Place {
+    path: String,
+    span: Span,
+    blocks: Blocks,
 }
 
 impl Lists {
@@ -111,6 +118,21 @@ impl Lists {
             diagnostics.extend(faults);
             served
         });
+        for resource in &mut schema.resources {
+            let ResourceSource::Sqlite { queries, .. } = &mut resource.source else { continue };
+            queries.retain_mut(|query| {
+                let place = Place {
+                    path: format!("main.resources.{}.queries.{}", resource.name, query.name),
+                    span: query.span,
+                    // The schema's tools work without it.
+                    blocks: Blocks::Nothing,
+                };
+                let faults = self.resolve_inputs(&mut query.inputs, &place, &references);
+                let served = faults.is_empty();
+                diagnostics.extend(faults);
+                served
+            });
+        }
         schema.lists = references;
         diagnostics
     }
@@ -152,16 +174,29 @@ impl Lists {
     }
 
     fn resolve_tool(&self, tool: &mut Tool, references: &[ListReference]) -> Vec<Diagnostic> {
+        let place = Place {
+            path: format!("main.tools.{}", tool.name),
+            span: tool.span,
+            blocks: Blocks::Tool(tool.name.clone()),
+        };
+        self.resolve_inputs(&mut tool.inputs, &place, references)
+    }
+
+    fn resolve_inputs(
+        &self,
+        inputs: &mut [Input],
+        place: &Place,
+        references: &[ListReference],
+    ) -> Vec<Diagnostic> {
         let mut faults = Vec::new();
-        let (name, span) = (tool.name.clone(), tool.span);
-        for input in &mut tool.inputs {
+        for input in inputs {
             let Primitive::Enum(members) = &mut input.z.primitive else { continue };
             if members.iter().all(|member| matches!(member, Member::Value(_))) {
                 continue;
             }
-            let path = format!("main.tools.{name}.parameters[{}].z", input.parameter);
+            let path = format!("{}.parameters[{}].z", place.path, input.parameter);
             let blocked = |code, message: String| {
-                Diagnostic::error(code, path.clone(), message).at(span).blocking(Blocks::Tool(name.clone()))
+                Diagnostic::error(code, path.clone(), message).at(place.span).blocking(place.blocks.clone())
             };
             match self.members(members, references) {
                 Ok(resolved) => *members = resolved,

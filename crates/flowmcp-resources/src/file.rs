@@ -82,7 +82,7 @@ pub enum FileError {
         origin: Origin,
     },
     /// Nothing is there.
-    #[error("the {} {shown} is missing: {}", .kind.word(), .kind.remedy())]
+    #[error("the {} {shown} is missing: put it there, it is found without a restart", .kind.word())]
     Missing {
         /// Where it was looked for.
         shown: Arc<str>,
@@ -109,17 +109,6 @@ pub enum FileError {
         /// Cause.
         source: io::Error,
     },
-}
-
-impl FileKind {
-    fn remedy(self) -> &'static str {
-        match self {
-            FileKind::Database => {
-                "put it there, or make a file-based one with `resource create`; it is found without a restart"
-            }
-            FileKind::Document => "put it there; it is found without a restart",
-        }
-    }
 }
 
 /// The file system's name for a file, whatever paths lead to it.

@@ -231,6 +231,7 @@ impl Catalogue {
 fn kind(hidden: &Hidden) -> &'static str {
     match hidden {
         Hidden::NeedsSandbox => "need the handler sandbox",
+        Hidden::QueryHandlers => "need handlers of resources",
         Hidden::MissingParams { .. } => "lack a server parameter",
         Hidden::Bound(_) => "have a key of another domain",
         Hidden::NoRoot => "have no web address",

@@ -12,6 +12,7 @@ mod names;
 mod pages;
 mod placeholders;
 mod properties;
+mod queries;
 mod requests;
 mod results;
 mod roots;

@@ -35,7 +35,7 @@ fn documents_are_read_within_their_folder_and_limits() {
         ("a.md", "# A\ntext\n"),
         (
             "none.md",
-            "error: the document demo/resources/none.md is missing: put it there; it is found without a restart",
+            "error: the document demo/resources/none.md is missing: put it there, it is found without a restart",
         ),
         (
             "latin.md",
