@@ -14,7 +14,7 @@ use flowmcp_spec::{
     schema::{Field, Header, Hooks, Input, OutputDeclaration, Part, Root, Tool},
 };
 use flowmcp_worker::Program;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, value::RawValue};
 use url::Url;
 
 pub use queries::activate_queries;
@@ -35,8 +35,8 @@ pub struct ActiveTool {
     pub title: String,
     /// Text for the client's model.
     pub description: Box<str>,
-    /// JSON Schema of the arguments: a plain object.
-    pub input_schema: Arc<Map<String, Value>>,
+    /// JSON Schema of the arguments, a plain object, as JSON text; [`ActiveTool::input_schema`] has it as a value.
+    pub input_json: Box<RawValue>,
     /// JSON Schema of the result, only where the pack publishes it.
     pub output_schema: Option<Arc<Map<String, Value>>>,
     /// Method of the request; GET reads, DELETE destroys.
@@ -76,6 +76,7 @@ pub(crate) struct Plan {
     /// The schema's handlers, only for a tool that has some.
     pub(crate) program: Option<Arc<Program>>,
     output: Option<OutputDeclaration>,
+    input_schema: OnceLock<Arc<Map<String, Value>>>,
     output_schema: OnceLock<Option<OutputSchema>>,
     /// A query of a local database; then there is no request.
     pub(crate) local: Option<LocalQuery>,
@@ -114,6 +115,14 @@ impl ActiveTool {
     /// Where it comes from, for messages: `providers/x/y.mjs tool`.
     pub fn origin(&self) -> String {
         format!("{} ({})", self.file, self.key)
+    }
+
+    /// JSON Schema of the arguments, made at its first use.
+    pub fn input_schema(&self) -> &Arc<Map<String, Value>> {
+        // The text was written as JSON here, so it can be read.
+        self.plan
+            .input_schema
+            .get_or_init(|| Arc::new(serde_json::from_str(self.input_json.get()).unwrap_or_default()))
     }
 
     /// The hooks that the tool's handlers have.
@@ -232,7 +241,7 @@ pub fn activate_with(
         let mut active = ActiveTool {
             name: Arc::from(""),
             title: format!("{name}: {}", tool.name),
-            input_schema: Arc::new(json_schema::of(&tool.inputs)),
+            input_json: json_schema::of(&tool.inputs),
             output_schema,
             description: tool.description,
             method: method(tool.method),
@@ -256,6 +265,7 @@ pub fn activate_with(
                 program: program.clone().filter(|_| tool.hooks.any()),
                 hooks: tool.hooks,
                 output: tool.output,
+                input_schema: OnceLock::new(),
                 output_schema: OnceLock::new(),
                 local: None,
                 pack: Arc::clone(pack),

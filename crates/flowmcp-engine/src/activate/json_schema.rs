@@ -1,36 +1,69 @@
 //! JSON Schema of a tool's arguments, in the plain form that every client and model API takes: no unions, no
 //! references, no null defaults (semantics.md, section 4).
+//!
+//! It is written as text at once: a catalogue has thousands, and nearly all are only ever sent on.
 
 use flowmcp_spec::{Member, Primitive, ZType, schema::Input, ztype::Pattern};
-use serde_json::{Map, Number, Value, json};
+use serde::Serialize;
+use serde_json::{Number, value::RawValue};
 
 /// More members than this, or more bytes of them, become a plain string with a hint.
 const MAX_MEMBERS: usize = 200;
 const MAX_MEMBER_BYTES: usize = 4 << 10;
 
-/// The schema of all inputs of a tool.
-pub(super) fn of(inputs: &[Input]) -> Map<String, Value> {
-    let mut properties = Map::with_capacity(inputs.len());
-    let mut required = Vec::new();
-    for input in inputs {
-        properties.insert(input.name.to_string(), Value::Object(property(input)));
-        if input.z.is_required() {
-            required.push(Value::String(input.name.to_string()));
+/// The schema of all inputs of a tool, as JSON text.
+pub(super) fn of(inputs: &[Input]) -> Box<RawValue> {
+    let mut out = Text(Vec::with_capacity(128 + 128 * inputs.len()));
+    out.raw(r#"{"type":"object","properties":{"#);
+    for (index, input) in inputs.iter().enumerate() {
+        if index > 0 {
+            out.raw(",");
         }
+        out.json(&input.name);
+        out.raw(":");
+        property(input, &mut out);
     }
-    let mut schema = Map::with_capacity(4);
-    schema.insert("type".into(), "object".into());
-    schema.insert("properties".into(), Value::Object(properties));
-    if !required.is_empty() {
-        schema.insert("required".into(), Value::Array(required));
+    out.raw("}");
+    let mut required = inputs.iter().filter(|input| input.z.is_required()).map(|input| &input.name);
+    if let Some(first) = required.next() {
+        out.raw(r#","required":["#);
+        out.json(first);
+        for name in required {
+            out.raw(",");
+            out.json(name);
+        }
+        out.raw("]");
     }
-    schema.insert("additionalProperties".into(), Value::Bool(false));
-    schema
+    out.raw(r#","additionalProperties":false}"#);
+    // Only JSON was written.
+    let text = String::from_utf8(out.0).unwrap_or_default();
+    RawValue::from_string(text).unwrap_or_else(|_| RawValue::NULL.to_owned())
 }
 
-fn property(input: &Input) -> Map<String, Value> {
+/// JSON being written.
+struct Text(Vec<u8>);
+
+impl Text {
+    fn raw(&mut self, text: &str) {
+        self.0.extend_from_slice(text.as_bytes());
+    }
+
+    fn json(&mut self, value: &(impl Serialize + ?Sized)) {
+        // Texts, numbers and JSON values always have a JSON form, and a Vec takes all of it.
+        let _ = serde_json::to_writer(&mut self.0, value);
+    }
+
+    /// A further member of an object.
+    fn member(&mut self, key: &str, value: &(impl Serialize + ?Sized)) {
+        self.raw(",\"");
+        self.raw(key);
+        self.raw("\":");
+        self.json(value);
+    }
+}
+
+fn property(input: &Input, out: &mut Text) {
     let z = &input.z;
-    let mut property = Map::with_capacity(4);
     let kind = match &z.primitive {
         Primitive::String | Primitive::Enum(_) => "string",
         Primitive::Number => "number",
@@ -38,15 +71,22 @@ fn property(input: &Input) -> Map<String, Value> {
         Primitive::Array => "array",
         Primitive::Object => "object",
     };
-    property.insert("type".into(), kind.into());
-    property.insert("description".into(), Value::String(description(input)));
+    out.raw(r#"{"type":""#);
+    out.raw(kind);
+    out.raw("\"");
+    out.member("description", &description(input));
     match &z.primitive {
         Primitive::Enum(members) if is_short(members) => {
-            property.insert("enum".into(), members.iter().map(member).collect());
+            out.raw(r#","enum":["#);
+            for (index, member) in members.iter().enumerate() {
+                if index > 0 {
+                    out.raw(",");
+                }
+                out.json(text(member));
+            }
+            out.raw("]");
         }
-        Primitive::Array => {
-            property.insert("items".into(), json!({}));
-        }
+        Primitive::Array => out.raw(r#","items":{}"#),
         _ => {}
     }
     let (min, max) = match &z.primitive {
@@ -65,18 +105,18 @@ fn property(input: &Input) -> Map<String, Value> {
     };
     for (key, bound) in [(min, lower), (max, upper)] {
         if let Some(bound) = bound.filter(|_| !key.is_empty()).and_then(plain) {
-            property.insert(key.into(), Value::Number(bound));
+            out.member(key, &bound);
         }
     }
     if let Some(pattern) = z.pattern.as_ref().filter(|pattern| is_json_pattern(pattern))
         && matches!(z.primitive, Primitive::String)
     {
-        property.insert("pattern".into(), pattern.source().into());
+        out.member("pattern", pattern.source());
     }
     if let Some(default) = &z.default {
-        property.insert("default".into(), default.clone());
+        out.member("default", default);
     }
-    property
+    out.raw("}");
 }
 
 /// With flags or in slashes the text is not what JSON Schema calls a pattern.
@@ -84,19 +124,16 @@ fn is_json_pattern(pattern: &Pattern) -> bool {
     !pattern.source().starts_with('/')
 }
 
-fn member(member: &Member) -> Value {
+fn text(member: &Member) -> &str {
     match member {
-        Member::Value(value) => Value::String(value.to_string()),
-        Member::List { list, .. } => Value::String(list.to_string()),
+        Member::Value(value) => value,
+        Member::List { list, .. } => list,
     }
 }
 
 fn is_short(members: &[Member]) -> bool {
-    let bytes = |member: &Member| match member {
-        Member::Value(value) => value.len(),
-        Member::List { list, .. } => list.len(),
-    };
-    members.len() <= MAX_MEMBERS && members.iter().map(bytes).sum::<usize>() <= MAX_MEMBER_BYTES
+    let bytes = || members.iter().map(|member| text(member).len()).sum::<usize>();
+    members.len() <= MAX_MEMBERS && bytes() <= MAX_MEMBER_BYTES
 }
 
 /// A bound as a number without a useless fraction.
@@ -118,8 +155,7 @@ fn description(input: &Input) -> String {
     if let Primitive::Enum(members) = &input.z.primitive
         && !is_short(members)
     {
-        let some: Vec<String> =
-            members.iter().take(10).filter_map(|m| member(m).as_str().map(str::to_owned)).collect();
+        let some: Vec<&str> = members.iter().take(10).map(self::text).collect();
         text.push_str(&format!(" One of {} values, such as {}.", members.len(), some.join(", ")));
     }
     if input.name != input.key {

@@ -13,7 +13,7 @@ fn input_schema(world: &World, parameters: &[String]) -> Map<String, Value> {
     let schema = SchemaText { server_params: &["DEMO_KEY"], ..demo(tool("POST", "/x/{{ID}}", parameters)) };
     let catalogue = world.load(std::slice::from_ref(&schema));
     assert_eq!(catalogue.errors(), [""; 0], "{}", schema.text());
-    let input_schema = catalogue.tools[0].input_schema.as_ref().clone();
+    let input_schema = catalogue.tools[0].input_schema().as_ref().clone();
     check_shape(&input_schema);
     input_schema
 }
@@ -119,7 +119,7 @@ fn tool_03_every_type_and_option() {
 #[test]
 fn tool_03_no_parameters() {
     let catalogue = World::default().load(&[demo(tool("GET", "/x", &[]))]);
-    let schema = &catalogue.tools[0].input_schema;
+    let schema = catalogue.tools[0].input_schema();
     check_shape(schema);
     assert_eq!(
         Value::Object(schema.as_ref().clone()).to_string(),

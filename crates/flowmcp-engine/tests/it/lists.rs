@@ -29,7 +29,7 @@ fn check(entries: &str, primitive: &str, options: &[&str], references: &'static 
     let shown = match catalogue.tools.first() {
         Some(tool) => {
             assert_eq!(catalogue.errors(), [""; 0]);
-            tool.input_schema["properties"]["chain"]["enum"].to_string()
+            tool.input_schema()["properties"]["chain"]["enum"].to_string()
         }
         None => catalogue.errors().join("\n"),
     };
@@ -133,8 +133,10 @@ fn another_version_of_a_list() {
             .filter(|finding| finding.code.0 == "VAL073")
             .map(|finding| format!("{}: {finding}", finding.severity.as_str()))
             .collect();
-        let members =
-            catalogue.tools.first().map(|tool| tool.input_schema["properties"]["chain"]["enum"].to_string());
+        let members = catalogue
+            .tools
+            .first()
+            .map(|tool| tool.input_schema()["properties"]["chain"]["enum"].to_string());
         (members, shown.join("\n"))
     };
     assert_eq!(served("[{ ref: 'chains', version: '1.2.0' }]"), (Some(aliases.to_owned()), String::new()));

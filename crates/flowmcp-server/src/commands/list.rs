@@ -59,7 +59,7 @@ fn row(tool: &ActiveTool) -> Value {
         "schema": &*tool.schema,
         "file": &*tool.file,
         "hidden": tool.hidden.as_ref().map(ToString::to_string),
-        "inputSchema": &*tool.input_schema,
+        "inputSchema": &**tool.input_schema(),
         "tags": &*tool.tags,
         "docs": &*tool.docs,
     })

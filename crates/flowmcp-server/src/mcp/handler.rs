@@ -12,7 +12,7 @@ use rmcp::{
     model::{
         CallToolRequestParams, CallToolResponse, ErrorCode, Implementation, InitializeRequestParams,
         InitializeResult, ListToolsResult, MetaObject, PaginatedRequestParams, ProgressNotificationParam,
-        ProgressToken, ProtocolVersion, ServerCapabilities, ServerConfig, Tool,
+        ProgressToken, ProtocolVersion, RequestId, ServerCapabilities, ServerConfig, Tool,
     },
     service::RequestContext,
 };
@@ -21,7 +21,7 @@ use tokio::sync::{Semaphore, mpsc};
 
 use super::{
     result::call_result,
-    tools::{ToolPages, describe},
+    tools::{self, describe},
 };
 
 /// Key under which results of the 2026-07-28 revision name the server.
@@ -45,7 +45,6 @@ pub(crate) struct Handler {
 struct Shared {
     engine: Arc<Engine>,
     view: String,
-    pages: ToolPages,
     /// Calls that run or wait for their turn.
     admitted: Semaphore,
 }
@@ -57,10 +56,15 @@ impl Handler {
             shared: Arc::new(Shared {
                 engine,
                 view: view.into(),
-                pages: ToolPages::default(),
                 admitted: Semaphore::new(calls * ADMITTED_PER_CALL),
             }),
         }
+    }
+
+    /// The answer to a `tools/list` as text, as rmcp sends it to clients of a revision with `initialize`; `None` where it is
+    /// an error.
+    pub(crate) fn list_text(&self, id: &RequestId, cursor: Option<&str>) -> Option<Vec<u8>> {
+        tools::page_text(&self.shared.engine, &self.shared.view, id, cursor).ok()
     }
 
     async fn call(&self, request: CallToolRequestParams, caller: &Caller) -> Result<Output, ErrorData> {
@@ -121,10 +125,7 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let cursor = request.and_then(|request| request.cursor);
-        let mut result = self
-            .shared
-            .pages
-            .page(&self.shared.engine, &self.shared.view, cursor.as_deref())
+        let mut result = tools::page(&self.shared.engine, &self.shared.view, cursor.as_deref())
             .map_err(|error| ErrorData::invalid_params(error.to_string(), None))?;
         name_server(&mut result.meta, &context);
         Ok(result)

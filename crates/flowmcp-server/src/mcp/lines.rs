@@ -8,13 +8,20 @@ mod in_flight;
 mod input;
 mod outlet;
 
-use std::{io, sync::Arc, time::Duration};
+use std::{
+    io,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use rmcp::{
     RoleServer,
     model::{
-        ClientJsonRpcMessage, ClientNotification, ErrorCode, ErrorData, GetExtensions as _, JsonRpcError,
-        ServerJsonRpcMessage,
+        ClientJsonRpcMessage, ClientNotification, ClientRequest, ErrorCode, ErrorData, GetExtensions as _,
+        JsonRpcError, RequestMetaObject, ServerJsonRpcMessage, ServerResult,
     },
     transport::Transport,
 };
@@ -29,7 +36,10 @@ use self::{
     in_flight::{Admission, InFlight},
     input::{Input, Line},
 };
-use super::message::{self, Incoming};
+use super::{
+    handler::Handler,
+    message::{self, Incoming},
+};
 
 pub(crate) use self::outlet::Outlet;
 
@@ -59,9 +69,12 @@ pub(crate) struct Lines<R, W> {
     in_flight: Arc<InFlight>,
     ends: Ends,
     phase: Phase,
-    /// A refusal being written. `receive` is dropped and called again at any time, so the writing is a task of its own;
-    /// there is one at most, and nothing is read until it is done.
-    refusal: Option<JoinHandle<()>>,
+    handler: Handler,
+    /// An `initialize` was answered, so requests without `_meta` are of a revision that has it.
+    initialized: Arc<AtomicBool>,
+    /// An answer of this layer's own being written. `receive` is dropped and called again at any time, so the writing is a
+    /// task of its own; there is one at most, and nothing is read until it is done.
+    answer: Option<JoinHandle<()>>,
 }
 
 enum Phase {
@@ -76,14 +89,22 @@ where
     W: AsyncWrite + Send + Unpin + 'static,
 {
     /// Lines longer than `line_bytes` are refused.
-    pub(crate) fn new(reader: R, outlet: Arc<Outlet<W>>, line_bytes: usize, ends: Ends) -> Self {
+    pub(crate) fn new(
+        reader: R,
+        outlet: Arc<Outlet<W>>,
+        line_bytes: usize,
+        ends: Ends,
+        handler: Handler,
+    ) -> Self {
         Lines {
             input: Input::new(reader, line_bytes),
             outlet,
             in_flight: Arc::default(),
             ends,
             phase: Phase::Reading,
-            refusal: None,
+            handler,
+            initialized: Arc::default(),
+            answer: None,
         }
     }
 
@@ -94,9 +115,28 @@ where
     fn refuse(&mut self, error: JsonRpcError) {
         tracing::debug!(code = error.error.code.0, message = %error.error.message, "request refused");
         let outlet = Arc::clone(&self.outlet);
-        self.refusal = Some(tokio::spawn(async move {
+        self.answer = Some(tokio::spawn(async move {
             outlet.send(&ServerJsonRpcMessage::Error(error)).await;
         }));
+    }
+
+    /// Answers a `tools/list`, the one request with a large answer, without rmcp, which would take it apart and put it
+    /// together again. Errors, and requests whose revision or progress token stand in `_meta`, stay with rmcp.
+    fn answer_list(&mut self, message: ClientJsonRpcMessage) -> Option<ClientJsonRpcMessage> {
+        let ClientJsonRpcMessage::Request(request) = &message else { return Some(message) };
+        let ClientRequest::ListToolsRequest(list) = &request.request else { return Some(message) };
+        if !self.initialized.load(Ordering::Acquire) || list.extensions.get::<RequestMetaObject>().is_some() {
+            return Some(message);
+        }
+        let cursor = list.params.as_ref().and_then(|params| params.cursor.as_deref());
+        let Some(text) = self.handler.list_text(&request.id, cursor) else { return Some(message) };
+        let (outlet, in_flight) = (Arc::clone(&self.outlet), Arc::clone(&self.in_flight));
+        let id = request.id.clone();
+        self.answer = Some(tokio::spawn(async move {
+            outlet.send_text(text).await;
+            in_flight.answered(&id);
+        }));
+        None
     }
 
     /// Passes a message on, unless it has to be refused.
@@ -148,7 +188,10 @@ where
             return None;
         }
         match message::read(&bytes) {
-            Incoming::Message(message) => self.admit(*message),
+            Incoming::Message(message) => {
+                let admitted = self.admit(*message)?;
+                self.answer_list(admitted)
+            }
             Incoming::Refused(error) => {
                 self.refuse(error);
                 None
@@ -179,10 +222,16 @@ where
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
         let outlet = Arc::clone(&self.outlet);
         let in_flight = Arc::clone(&self.in_flight);
+        let initialized = Arc::clone(&self.initialized);
         async move {
             outlet.send(&message).await;
             match &message {
-                ServerJsonRpcMessage::Response(response) => in_flight.answered(&response.id),
+                ServerJsonRpcMessage::Response(response) => {
+                    if matches!(response.result, ServerResult::InitializeResult(_)) {
+                        initialized.store(true, Ordering::Release);
+                    }
+                    in_flight.answered(&response.id);
+                }
                 ServerJsonRpcMessage::Error(JsonRpcError { id: Some(id), .. }) => in_flight.answered(id),
                 _ => {}
             }
@@ -192,9 +241,9 @@ where
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
         loop {
-            if let Some(refusal) = &mut self.refusal {
-                let _ = refusal.await;
-                self.refusal = None;
+            if let Some(answer) = &mut self.answer {
+                let _ = answer.await;
+                self.answer = None;
             }
             match self.phase {
                 Phase::Reading => {

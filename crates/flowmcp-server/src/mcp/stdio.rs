@@ -64,10 +64,11 @@ where
     let outlet = Arc::new(Outlet::new(writer));
     let service = CancellationToken::new();
     let ends = Ends { shutdown, drain: settings.drain, grace: settings.grace, service: service.clone() };
-    let lines = Lines::new(reader, Arc::clone(&outlet), settings.line_bytes, ends);
+    let handler = Handler::new(engine, view);
+    let lines = Lines::new(reader, Arc::clone(&outlet), settings.line_bytes, ends, handler.clone());
     // No handshake is waited for: rmcp's would end the session at a first message that it does not expect. The handler
     // takes each request by itself, with the revision that its `_meta` or an earlier `initialize` names.
-    let session = rmcp::service::serve_directly_with_ct(Handler::new(engine, view), lines, None, service);
+    let session = rmcp::service::serve_directly_with_ct(handler, lines, None, service);
     session.waiting().await.map_err(io::Error::other)?;
     outlet.error().map_or(Ok(()), Err)
 }

@@ -1,28 +1,18 @@
-//! A view's tools as MCP describes them, converted once per snapshot, and the pages of `tools/list`.
+//! A view's tools as MCP describes them, and the pages of `tools/list`.
 
 use std::sync::Arc;
 
-use arc_swap::ArcSwapOption;
 use flowmcp_engine::{ActiveTool, Engine, Snapshot};
 use flowmcp_plugin::Method;
-use rmcp::model::{ListToolsResult, MetaObject, Tool, ToolAnnotations};
-use serde_json::{Map, json};
+use rmcp::model::{ListToolsResult, MetaObject, RequestId, Tool, ToolAnnotations};
+use serde::Serialize;
+use serde_json::{Map, Value, json, value::RawValue};
 
 /// Tools on one page. Many clients take a few hundred tools at most, so nearly all get everything at once.
 const PAGE: usize = 1000;
 
-/// The tools of one view, kept until the engine has another snapshot.
-#[derive(Default)]
-pub(crate) struct ToolPages {
-    current: ArcSwapOption<Catalogue>,
-}
-
-struct Catalogue {
-    snapshot: Arc<Snapshot>,
-    /// Hash of the names in order. It depends on nothing but the catalogue, so replicas understand each other's cursors.
-    revision: u64,
-    tools: Vec<Tool>,
-}
+/// Bytes of a tool in a list, to begin with.
+const TOOL_BYTES: usize = 1 << 10;
 
 /// A cursor that does not belong to the current catalogue.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
@@ -35,59 +25,43 @@ pub(crate) enum CursorError {
     Outdated,
 }
 
-impl ToolPages {
-    /// One page of the view's tools; `cursor` is the `nextCursor` of the page before.
-    ///
-    /// # Errors
-    /// [`CursorError`] when the cursor cannot be followed.
-    pub(crate) fn page(
-        &self,
-        engine: &Engine,
-        view: &str,
-        cursor: Option<&str>,
-    ) -> Result<ListToolsResult, CursorError> {
-        let catalogue = self.catalogue(engine.snapshot(), view);
+/// One page of a view's tools.
+struct Page<'s> {
+    tools: Vec<&'s Arc<ActiveTool>>,
+    next_cursor: Option<String>,
+}
+
+impl<'s> Page<'s> {
+    /// `cursor` is the `nextCursor` of the page before.
+    fn of(snapshot: &'s Snapshot, view: &str, cursor: Option<&str>) -> Result<Self, CursorError> {
+        let mut tools: Vec<_> = snapshot.tools(view).collect();
+        let revision = revision(&tools);
+        let count = tools.len();
         let start = match cursor {
             None => 0,
-            Some(cursor) => catalogue.start(cursor)?,
+            Some(cursor) => start(cursor, revision, count)?,
         };
-        let end = catalogue.tools.len().min(start + PAGE);
-        let mut result =
-            ListToolsResult::with_all_items(catalogue.tools.get(start..end).unwrap_or_default().to_vec());
-        if end < catalogue.tools.len() {
-            result.next_cursor = Some(format!("{:016x}.{end}", catalogue.revision));
-        }
-        Ok(result)
-    }
-
-    fn catalogue(&self, snapshot: Arc<Snapshot>, view: &str) -> Arc<Catalogue> {
-        if let Some(current) = self.current.load_full()
-            && Arc::ptr_eq(&current.snapshot, &snapshot)
-        {
-            return current;
-        }
-        let tools: Vec<Tool> = snapshot.tools(view).map(|tool| describe(tool)).collect();
-        let catalogue = Arc::new(Catalogue { revision: revision(&tools), tools, snapshot });
-        self.current.store(Some(Arc::clone(&catalogue)));
-        catalogue
+        let end = count.min(start + PAGE);
+        tools.truncate(end);
+        tools.drain(..start);
+        Ok(Page { tools, next_cursor: (end < count).then(|| format!("{revision:016x}.{end}")) })
     }
 }
 
-impl Catalogue {
-    fn start(&self, cursor: &str) -> Result<usize, CursorError> {
-        let unknown = || CursorError::Unknown(cursor.chars().take(64).collect());
-        let (revision, start) = cursor.split_once('.').ok_or_else(unknown)?;
-        let revision = u64::from_str_radix(revision, 16).map_err(|_| unknown())?;
-        let start: usize = start.parse().map_err(|_| unknown())?;
-        if revision != self.revision {
-            return Err(CursorError::Outdated);
-        }
-        if start > self.tools.len() { Err(unknown()) } else { Ok(start) }
+fn start(cursor: &str, revision: u64, count: usize) -> Result<usize, CursorError> {
+    let unknown = || CursorError::Unknown(cursor.chars().take(64).collect());
+    let (given, start) = cursor.split_once('.').ok_or_else(unknown)?;
+    let given = u64::from_str_radix(given, 16).map_err(|_| unknown())?;
+    let start: usize = start.parse().map_err(|_| unknown())?;
+    if given != revision {
+        return Err(CursorError::Outdated);
     }
+    if start > count { Err(unknown()) } else { Ok(start) }
 }
 
-/// FNV-1a over the names: same catalogue, same number, in every process and release.
-fn revision(tools: &[Tool]) -> u64 {
+/// FNV-1a over the names in order: same catalogue, same number, in every process and release, so that replicas
+/// understand each other's cursors.
+fn revision(tools: &[&Arc<ActiveTool>]) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     for tool in tools {
         for byte in tool.name.bytes().chain([0]) {
@@ -97,6 +71,100 @@ fn revision(tools: &[Tool]) -> u64 {
     hash
 }
 
+/// One page of the view's tools; `cursor` is the `nextCursor` of the page before.
+///
+/// # Errors
+/// [`CursorError`] when the cursor cannot be followed.
+pub(crate) fn page(
+    engine: &Engine,
+    view: &str,
+    cursor: Option<&str>,
+) -> Result<ListToolsResult, CursorError> {
+    let snapshot = engine.snapshot();
+    let page = Page::of(&snapshot, view, cursor)?;
+    let mut result =
+        ListToolsResult::with_all_items(page.tools.into_iter().map(|tool| describe(tool)).collect());
+    result.next_cursor = page.next_cursor;
+    Ok(result)
+}
+
+/// The whole answer to a `tools/list` as text, for a client of a revision with `initialize`. It holds what [`page`] gives
+/// and what rmcp would make of it, without a tree of a thousand tools between.
+///
+/// # Errors
+/// [`CursorError`] when the cursor cannot be followed.
+pub(crate) fn page_text(
+    engine: &Engine,
+    view: &str,
+    id: &RequestId,
+    cursor: Option<&str>,
+) -> Result<Vec<u8>, CursorError> {
+    #[derive(Serialize)]
+    struct Answer<'t> {
+        jsonrpc: &'static str,
+        id: &'t RequestId,
+        result: Listed<'t>,
+    }
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Listed<'t> {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        next_cursor: Option<String>,
+        tools: Vec<Described<'t>>,
+    }
+    let snapshot = engine.snapshot();
+    let page = Page::of(&snapshot, view, cursor)?;
+    let tools: Vec<_> = page.tools.iter().map(|tool| Described::of(tool)).collect();
+    let mut text = Vec::with_capacity((tools.len() + 1) * TOOL_BYTES);
+    let answer = Answer { jsonrpc: "2.0", id, result: Listed { next_cursor: page.next_cursor, tools } };
+    if let Err(error) = serde_json::to_writer(&mut text, &answer) {
+        tracing::error!(%error, "the tools could not be serialised");
+    }
+    Ok(text)
+}
+
+/// A tool as [`describe`] describes it, borrowed.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Described<'t> {
+    name: &'t str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    title: &'t str,
+    description: &'t str,
+    input_schema: &'t RawValue,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output_schema: Option<&'t Map<String, Value>>,
+    annotations: ToolAnnotations,
+    #[serde(rename = "_meta")]
+    meta: Meta<'t>,
+}
+
+#[derive(Serialize)]
+struct Meta<'t> {
+    flowmcp: Facts<'t>,
+}
+
+#[derive(Serialize)]
+struct Facts<'t> {
+    id: String,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    tags: &'t [Box<str>],
+}
+
+impl<'t> Described<'t> {
+    fn of(tool: &'t ActiveTool) -> Self {
+        Described {
+            name: &tool.name,
+            title: &tool.title,
+            description: &tool.description,
+            input_schema: &tool.input_json,
+            output_schema: tool.output_schema.as_deref(),
+            annotations: annotations(tool.method),
+            meta: Meta { flowmcp: Facts { id: tool.id(), tags: &tool.tags } },
+        }
+    }
+}
+
 /// The MCP description of a tool.
 pub(crate) fn describe(tool: &ActiveTool) -> Tool {
     let mut facts = Map::from_iter([("id".to_owned(), json!(tool.id()))]);
@@ -104,7 +172,7 @@ pub(crate) fn describe(tool: &ActiveTool) -> Tool {
         facts.insert("tags".to_owned(), json!(tool.tags));
     }
     let mut described =
-        Tool::new(tool.name.to_string(), tool.description.to_string(), Arc::clone(&tool.input_schema))
+        Tool::new(tool.name.to_string(), tool.description.to_string(), Arc::clone(tool.input_schema()))
             .with_annotations(annotations(tool.method))
             .with_meta(MetaObject(Map::from_iter([("flowmcp".to_owned(), facts.into())])));
     described.title = (!tool.title.is_empty()).then(|| tool.title.clone());

@@ -45,15 +45,15 @@ impl<W: AsyncWrite + Unpin> Outlet<W> {
     /// Writes one message. After a write error nothing is written any more.
     pub(super) async fn send(&self, message: &ServerJsonRpcMessage) {
         match serde_json::to_vec(message) {
-            Ok(mut line) => {
-                line.push(b'\n');
-                self.enqueue(line);
-            }
-            Err(error) => {
-                tracing::error!(%error, "a message could not be serialised");
-                return;
-            }
+            Ok(line) => self.send_text(line).await,
+            Err(error) => tracing::error!(%error, "a message could not be serialised"),
         }
+    }
+
+    /// Writes one message that is JSON text already.
+    pub(super) async fn send_text(&self, mut line: Vec<u8>) {
+        line.push(b'\n');
+        self.enqueue(line);
         let mut writer = self.writer.lock().await;
         let batch = self.dequeue();
         // Whoever held the writer before may have taken this line along.

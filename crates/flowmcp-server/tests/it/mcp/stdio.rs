@@ -227,6 +227,32 @@ async fn pages_follow_one_another_within_one_catalogue() {
     }
 }
 
+/// A list that this server writes as text, and one that rmcp writes because of its `_meta`.
+#[tokio::test]
+async fn a_list_is_the_same_text_whoever_writes_it() {
+    let tools: String = (0..1200).map(|number| tool("GET", &format!("t{number}"))).collect();
+    let world = World::with(&tools);
+    let mut session = Session::start(&world, LineSettings::default());
+    session.send(INITIALIZE).await;
+    session.expect("0 initialized 2025-06-18").await;
+    let mut cursor = json!({});
+    for _ in 0..2 {
+        let mut answers = Vec::new();
+        for meta in [None, Some(json!({ "progressToken": 1 }))] {
+            let mut params = cursor.clone();
+            if let Some(meta) = meta {
+                params["_meta"] = meta;
+            }
+            let list = json!({ "jsonrpc": "2.0", "id": "l", "method": "tools/list", "params": params });
+            session.send(&list.to_string()).await;
+            answers.push(session.answer().await);
+        }
+        assert!(!answers[0]["result"]["tools"].as_array().unwrap().is_empty());
+        assert_eq!(answers[0].to_string(), answers[1].to_string());
+        cursor = json!({ "cursor": answers[0]["result"]["nextCursor"] });
+    }
+}
+
 #[tokio::test]
 async fn slow_calls_hold_up_nothing() {
     let mut world = World::new();
