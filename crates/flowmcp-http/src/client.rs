@@ -4,7 +4,10 @@
 //! addresses only, the other for packs with `allow_local`. Their pools are apart, so no request reuses a connection
 //! that its own pack could not have opened.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, LazyLock},
+    time::Duration,
+};
 
 use flowmcp_plugin::NetworkAccess;
 use reqwest::{Client, Proxy, redirect};
@@ -31,8 +34,40 @@ pub(crate) struct Clients {
     local: Client,
 }
 
-impl Clients {
+/// The clients, once they are made.
+pub(crate) struct LazyClients(Arc<Lazy>);
+
+type Lazy = LazyLock<Made, Box<dyn FnOnce() -> Made + Send>>;
+/// Or why not, in a form that every call can have.
+type Made = Result<Clients, String>;
+
+impl LazyClients {
+    /// Checks the settings and begins to make the clients on a thread of its own: a system may keep each of its root
+    /// certificates in a file, and nobody should wait for hundreds of files before the first request.
     pub(crate) fn new(
+        settings: HttpSettings,
+        proxy: Option<Url>,
+        hosts: Arc<Hosts>,
+    ) -> Result<Self, HttpSettingsError> {
+        add_configured(&mut RootCertStore::empty(), &settings.ca_pem)?;
+        let make = move || Clients::new(&settings, proxy, &hosts).map_err(|error| error.to_string());
+        let lazy: Arc<Lazy> = Arc::new(LazyLock::new(Box::new(make)));
+        let ahead = Arc::clone(&lazy);
+        let thread = std::thread::Builder::new().name("roots".into());
+        if let Err(error) = thread.spawn(move || LazyLock::force(&ahead).is_ok()) {
+            tracing::debug!(%error, "root certificates are read at the first request");
+        }
+        Ok(LazyClients(lazy))
+    }
+
+    /// Waits until the clients are made; that is a matter of milliseconds after the start.
+    pub(crate) fn get(&self) -> Result<&Clients, &str> {
+        LazyLock::force(&self.0).as_ref().map_err(String::as_str)
+    }
+}
+
+impl Clients {
+    fn new(
         settings: &HttpSettings,
         proxy: Option<Url>,
         hosts: &Arc<Hosts>,

@@ -15,7 +15,7 @@ use url::Url;
 
 use crate::{
     HttpSettings, HttpSettingsError, body,
-    client::{self, Clients},
+    client::{self, LazyClients},
     deadline::{Deadline, Passed},
     failure, headers, progress,
     redirect::{self, Hop},
@@ -27,13 +27,14 @@ use crate::{
 
 /// The transport over HTTP/1.1 and HTTP/2. Build one and share it: it holds the connection pools.
 pub struct HttpTransport {
-    clients: Clients,
+    clients: LazyClients,
     hosts: Arc<Hosts>,
     slots: Slots,
 }
 
 impl HttpTransport {
-    /// Builds a transport: reads the root certificates and checks the settings. Opens no connection.
+    /// Builds a transport: checks the settings, and reads the root certificates on a thread of its own, which the first
+    /// request waits for. Opens no connection.
     ///
     /// # Errors
     /// [`HttpSettingsError`] names the setting and what it must be.
@@ -46,8 +47,9 @@ impl HttpTransport {
         }
         let proxy = client::proxy(&settings)?;
         let hosts = Arc::new(Hosts::new(&settings, proxy.as_ref())?);
-        let clients = Clients::new(&settings, proxy, &hosts)?;
-        Ok(HttpTransport { clients, hosts, slots: Slots::new(settings.connections_per_host) })
+        let slots = Slots::new(settings.connections_per_host);
+        let clients = LazyClients::new(settings, proxy, Arc::clone(&hosts))?;
+        Ok(HttpTransport { clients, hosts, slots })
     }
 
     async fn call(&self, request: Request, at: Instant) -> Result<Response, TransportError> {
@@ -123,9 +125,11 @@ impl HttpTransport {
         if deadline.left().is_zero() {
             return Err(timeout(&hop.url));
         }
+        let tls = |reason: &str| TransportError::Tls { host: authority(&hop.url), reason: reason.to_owned() };
+        let client = self.clients.get().map_err(tls)?.of(network);
         let slot = deadline.bound(self.slots.take(&hop.url)).await.map_err(|Passed| timeout(&hop.url))?;
         progress::enter(Phase::Respond);
-        match deadline.bound(self.clients.of(network).execute(wire_request(hop))).await {
+        match deadline.bound(client.execute(wire_request(hop))).await {
             Ok(Ok(response)) => Ok((response, slot)),
             Ok(Err(error)) => Err(failure::convert(error, &hop.url, progress::current())),
             Err(Passed) => Err(timeout(&hop.url)),
