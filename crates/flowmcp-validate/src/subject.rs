@@ -1,5 +1,7 @@
 //! What rules look at: a document with its tools, parameters and other objects laid out, each with its place.
 
+use std::fmt;
+
 use flowmcp_spec::{Document, DocumentKind, Entry, HandlerFacts, Node, SourceFile, Span};
 
 use crate::{Options, findings::Place, words::cut};
@@ -66,11 +68,62 @@ pub(crate) enum Kind {
     AgentTest,
 }
 
+/// Where an object is in the data, written out only for a finding: a file has hundreds of objects and few findings.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Path<'d> {
+    steps: [Step<'d>; MAX_STEPS],
+    count: usize,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Step<'d> {
+    Key(&'d str),
+    Index(usize),
+}
+
+/// The longest path is `main.resources.R.queries.Q.parameters[0].position`.
+const MAX_STEPS: usize = 8;
+
+impl<'d> Path<'d> {
+    fn of(export: &'static str) -> Self {
+        Path { steps: [Step::Key(export); MAX_STEPS], count: 1 }
+    }
+
+    fn key(self, key: &'d str) -> Self {
+        self.then(Step::Key(key))
+    }
+
+    fn index(self, index: usize) -> Self {
+        self.then(Step::Index(index))
+    }
+
+    fn then(mut self, step: Step<'d>) -> Self {
+        if let Some(next) = self.steps.get_mut(self.count) {
+            *next = step;
+            self.count += 1;
+        }
+        self
+    }
+}
+
+impl fmt::Display for Path<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, step) in self.steps.iter().take(self.count).enumerate() {
+            match step {
+                Step::Key(key) if at == 0 => f.write_str(key)?,
+                Step::Key(key) => write!(f, ".{}", cut(key))?,
+                Step::Index(index) => write!(f, "[{index}]")?,
+            }
+        }
+        Ok(())
+    }
+}
+
 /// An object in the data.
 #[derive(Debug, Clone)]
 pub(crate) struct Object<'d> {
     pub(crate) node: &'d Node,
-    pub(crate) path: String,
+    pub(crate) path: Path<'d>,
     /// Where to point when something is missing: the object's key, or its opening bracket.
     pub(crate) head: Span,
     /// The tool that it is or belongs to.
@@ -78,7 +131,7 @@ pub(crate) struct Object<'d> {
 }
 
 impl<'d> Object<'d> {
-    fn new(node: &'d Node, path: String, tool: Option<&'d str>) -> Self {
+    fn new(node: &'d Node, path: Path<'d>, tool: Option<&'d str>) -> Self {
         let start = node.span.start;
         let head = if node.span == Span::default() { node.span } else { Span { start, end: start + 1 } };
         Object { node, path, head, tool }
@@ -86,7 +139,7 @@ impl<'d> Object<'d> {
 
     /// The object itself.
     pub(crate) fn place(&self) -> Place<'d> {
-        Place { path: self.path.clone(), span: self.head, tool: self.tool }
+        Place { path: self.path.to_string(), span: self.head, tool: self.tool }
     }
 
     /// The place of a field's value, or where it is missing.
@@ -131,23 +184,23 @@ impl<'d> Object<'d> {
     }
 
     /// The properties of an object field that are objects themselves.
-    fn children(&self, key: &str) -> impl Iterator<Item = Object<'d>> {
-        let path = format!("{}.{key}", self.path);
+    fn children(&self, key: &'static str) -> impl Iterator<Item = Object<'d>> {
+        let path = self.path.key(key);
         self.entries(key).iter().filter(|entry| entry.node.is_object()).map(move |entry| Object {
             head: entry.key_span,
-            ..Object::new(&entry.node, format!("{path}.{}", cut(&entry.key)), None)
+            ..Object::new(&entry.node, path.key(&entry.key), None)
         })
     }
 
-    fn child(&self, key: &str) -> Option<Object<'d>> {
+    fn child(&self, key: &'static str) -> Option<Object<'d>> {
         let node = self.node.get(key).filter(|node| node.is_object())?;
-        Some(Object::new(node, format!("{}.{key}", self.path), self.tool))
+        Some(Object::new(node, self.path.key(key), self.tool))
     }
 }
 
 impl<'d> Subject<'d> {
     pub(crate) fn new(file: &'d SourceFile, document: &'d Document, options: &'d Options) -> Self {
-        let root = Object::new(&document.root, document.kind.export().to_owned(), None);
+        let root = Object::new(&document.root, Path::of(document.kind.export()), None);
         let mut subject = Subject {
             kind: document.kind,
             text: &file.text,
@@ -210,16 +263,16 @@ impl<'d> Subject<'d> {
         Some(hooks.iter().any(|(hook, _)| &**hook == "executeRequest"))
     }
 
-    fn add_child(&mut self, kind: Kind, parent: &Object<'d>, key: &str) {
+    fn add_child(&mut self, kind: Kind, parent: &Object<'d>, key: &'static str) {
         if let Some(child) = parent.child(key) {
             self.objects.push((kind, child));
         }
     }
 
     /// The members of an array that are objects.
-    fn add_items(&mut self, kind: Kind, parent: &Object<'d>, key: &str) {
+    fn add_items(&mut self, kind: Kind, parent: &Object<'d>, key: &'static str) {
         for (index, node) in parent.items(key).iter().enumerate().filter(|(_, node)| node.is_object()) {
-            let path = format!("{}.{key}[{index}]", parent.path);
+            let path = parent.path.key(key).index(index);
             self.objects.push((kind, Object::new(node, path, parent.tool)));
         }
     }
@@ -231,8 +284,10 @@ impl<'d> Subject<'d> {
             main.node.get("sharedLists").map(Node::items).unwrap_or_default().iter().enumerate()
         {
             if node.is_object() {
-                self.objects
-                    .push((Kind::Reference, Object::new(node, format!("main.sharedLists[{index}]"), None)));
+                self.objects.push((
+                    Kind::Reference,
+                    Object::new(node, main.path.key("sharedLists").index(index), None),
+                ));
             }
         }
         for resource in main.children("resources") {
@@ -251,7 +306,7 @@ impl<'d> Subject<'d> {
             if !entry.node.is_object() {
                 continue;
             }
-            let path = format!("main.{key}.{}", cut(&entry.key));
+            let path = main.path.key(key).key(&entry.key);
             let tool = Object { head: entry.key_span, ..Object::new(&entry.node, path, Some(&entry.key)) };
             self.lay_out_tool(&tool);
             self.tools.push(tool);
@@ -262,7 +317,7 @@ impl<'d> Subject<'d> {
         for query in resource.children("queries") {
             self.add_child(Kind::Output, &query, "output");
             for (index, node) in query.items("parameters").iter().enumerate() {
-                let path = format!("{}.parameters[{index}]", query.path);
+                let path = query.path.key("parameters").index(index);
                 let parameter = Object::new(node, path, None);
                 self.add_child(Kind::QueryPosition, &parameter, "position");
                 self.add_child(Kind::QueryZ, &parameter, "z");
@@ -281,7 +336,7 @@ impl<'d> Subject<'d> {
             if !node.is_object() {
                 continue;
             }
-            let parameter = Object::new(node, format!("{}.parameters[{index}]", tool.path), tool.tool);
+            let parameter = Object::new(node, tool.path.key("parameters").index(index), tool.tool);
             self.add_child(Kind::Position, &parameter, "position");
             self.add_child(Kind::Z, &parameter, "z");
             self.objects.push((Kind::Parameter, parameter));

@@ -99,7 +99,7 @@ pub(crate) fn tool_names(subject: &Subject<'_>, findings: &mut Findings<'_>) {
         if name.len() > LONGEST_TOOL_NAME {
             let message =
                 format!("has a name of {} bytes, more than the {LONGEST_TOOL_NAME} allowed", name.len());
-            findings.push(Diagnostic::error(findings.code(), tool.path.as_str(), message).at(tool.head));
+            findings.push(Diagnostic::error(findings.code(), tool.path.to_string(), message).at(tool.head));
         } else if !is_camel_case(name) {
             let message = format!("should have a name in camelCase (found \"{name}\")");
             findings.report(&tool.place(), message);

@@ -104,16 +104,16 @@ pub(crate) fn location(subject: &Subject<'_>, findings: &mut Findings<'_>) {
 }
 
 pub(super) fn one_of(object: &Object<'_>, key: &str, known: &[&str], findings: &mut Findings<'_>) {
-    let words = known.join(", ");
+    let words = || known.join(", ");
     let Some(node) = object.node.get(key) else {
-        findings.report(&object.field(key), format!("is required and must be one of {words}"));
+        findings.report(&object.field(key), format!("is required and must be one of {}", words()));
         return;
     };
     if node.as_str().is_some_and(|text| known.contains(&text)) {
         return;
     }
     let finding =
-        findings.draft(&object.field(key), format!("must be one of {words} (found {})", node.shown()));
+        findings.draft(&object.field(key), format!("must be one of {} (found {})", words(), node.shown()));
     findings.push(match node.as_str().and_then(|text| nearest(text, known.iter().copied())) {
         Some(name) => finding.help(format!("did you mean '{name}'?")),
         None => finding,
@@ -123,13 +123,13 @@ pub(super) fn one_of(object: &Object<'_>, key: &str, known: &[&str], findings: &
 /// VAL033.
 pub(crate) fn path(subject: &Subject<'_>, findings: &mut Findings<'_>) {
     for tool in &subject.tools {
-        let place = tool.field("path");
+        let place = || tool.field("path");
         match tool.node.get("path") {
-            None => findings.report(&place, "is required and must be a string that starts with /"),
+            None => findings.report(&place(), "is required and must be a string that starts with /"),
             Some(node) if node.as_str().is_some_and(|path| path.starts_with('/')) => {}
             Some(node) => {
                 let finding = findings
-                    .draft(&place, format!("must be a string that starts with / (found {})", node.shown()));
+                    .draft(&place(), format!("must be a string that starts with / (found {})", node.shown()));
                 findings.push(match node.as_str() {
                     Some(path) if path.contains("://") => {
                         finding.help("the address belongs in main.root, the path behind it here")
@@ -161,30 +161,28 @@ pub(crate) fn parameters(subject: &Subject<'_>, findings: &mut Findings<'_>) {
     for tool in &subject.tools {
         let parameters = tool.node.get("parameters").map(Node::items).unwrap_or_default();
         for (index, parameter) in parameters.iter().enumerate() {
-            let place = tool.member("parameters", index, parameter);
             if !parameter.is_object() {
                 let message =
                     format!("must be an object with `position` and `z` (found {})", parameter.shown());
-                findings.report(&place, message);
+                findings.report(&tool.member("parameters", index, parameter), message);
                 continue;
             }
             for key in ["position", "z"] {
-                let path = format!("{}.{key}", place.path);
+                let place = |span| {
+                    let mut place = tool.member("parameters", index, parameter);
+                    place.path = format!("{}.{key}", place.path);
+                    Place { span, ..place }
+                };
                 match parameter.get(key) {
                     Some(node) if node.is_object() => {}
                     Some(node) => {
-                        let place = Place { path, span: node.span, tool: place.tool };
-                        findings.report(&place, format!("must be an object (found {})", node.shown()));
+                        let message = format!("must be an object (found {})", node.shown());
+                        findings.report(&place(node.span), message);
                     }
                     None => {
-                        let span = flowmcp_spec::Span {
-                            end: place.span.end.min(place.span.start + 1),
-                            ..place.span
-                        };
-                        findings.report(
-                            &Place { path, span, tool: place.tool },
-                            "is required and must be an object",
-                        );
+                        let whole = parameter.span;
+                        let head = flowmcp_spec::Span { end: whole.end.min(whole.start + 1), ..whole };
+                        findings.report(&place(head), "is required and must be an object");
                     }
                 }
             }
@@ -195,12 +193,14 @@ pub(crate) fn parameters(subject: &Subject<'_>, findings: &mut Findings<'_>) {
 /// VAL044, where lowering finds nothing to parse.
 pub(crate) fn primitive(subject: &Subject<'_>, findings: &mut Findings<'_>) {
     for z in subject.objects(Kind::Z) {
-        let place = z.field("primitive");
+        let place = || z.field("primitive");
         match z.node.get("primitive") {
-            None => findings.report(&place, "is required and must be a string such as 'string()'"),
+            None => findings.report(&place(), "is required and must be a string such as 'string()'"),
             Some(node) if node.as_str().is_none() => {
-                findings
-                    .report(&place, format!("must be a string such as 'string()' (found {})", node.shown()));
+                findings.report(
+                    &place(),
+                    format!("must be a string such as 'string()' (found {})", node.shown()),
+                );
             }
             Some(_) => {}
         }
