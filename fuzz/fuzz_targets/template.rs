@@ -27,7 +27,7 @@ fuzz_target!(|text: &str| {
     });
     let (tools, _) = flowmcp_fuzz::tools(&format!("export const main = {schema}"));
     for tool in &tools {
-        let names = tool.input_schema.get("properties").and_then(Value::as_object);
+        let names = tool.input_schema().get("properties").and_then(Value::as_object);
         let names = names.map(|names| names.keys().cloned().collect::<Vec<_>>()).unwrap_or_default();
         let arguments: Map<String, Value> =
             names.into_iter().map(|name| (name, Value::String(argument.to_owned()))).collect();

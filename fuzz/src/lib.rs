@@ -27,7 +27,7 @@ pub fn tools(text: &str) -> (Vec<ActiveTool>, Vec<Diagnostic>) {
     });
     let tools = tools.unwrap_or_default();
     for tool in &tools {
-        serde_json::to_string(&tool.input_schema).expect("an input schema is JSON");
+        assert!(tool.input_schema().contains_key("properties"), "an input schema is an object");
         assert!(!tool.key.is_empty() || !tool.namespace.is_empty());
     }
     (tools, validated.diagnostics)

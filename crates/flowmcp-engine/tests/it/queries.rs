@@ -103,7 +103,7 @@ fn queries_are_tools_with_names_and_schemas() {
             r#"demo__log__freeQuery Delete "Runs one SQL statement of your own; see getSchema for the tables (Log)""#,
         ]
     );
-    let schema = &tools[0].input_schema;
+    let schema = tools[0].input_schema();
     assert_eq!(schema["properties"]["name"]["enum"], serde_json::json!(["Bonn", "Trier"]));
     assert_eq!(schema["required"], serde_json::json!(["name"]));
     let run = dry_run(&tools[0], object(r#"{"name":"Bonn"}"#), &Settings::default());
