@@ -63,6 +63,7 @@ fn main() -> ExitCode {
                     text("https://a.test/"),
                     vec![0; 4],
                     text(""),
+                    vec![0; 4],
                 ];
                 send(&frame(5, &fields.concat()))
             }
