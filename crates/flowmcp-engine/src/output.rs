@@ -147,7 +147,7 @@ pub fn from_response(response: &Response, context: &OutputContext<'_>) -> Output
             let text = format!("HTTP {}, no body", status_line(response.status));
             unstructured(Output::text(text), "nothing", context)
         }
-        Body::Json(json) => from_json(json, context),
+        Body::Json(json) => from_json(json::compacted(json), context),
         Body::Text(text) => from_text(text, context),
         Body::Binary { data, mime_type } => from_bytes(data, mime_type, context),
     };
@@ -342,7 +342,8 @@ fn failure(status: u16, body: Body, context: &OutputContext<'_>) -> Output {
         }
         // Markup that falls away, and entities that are resolved, may bring a value together only now.
         Body::Text(page) if is_page(&page) => context.redactor.redact_owned(page_words(&page)),
-        Body::Text(words) | Body::Json(words) => words,
+        Body::Text(words) => words,
+        Body::Json(words) => json::compacted(words),
     };
     text.push('\n');
     text.push_str(&limit::excerpt(&words, limit::EXCERPT_BYTES));

@@ -20,7 +20,7 @@ const OCTETS: &str = "application/octet-stream";
 pub enum Body {
     /// No bytes, or nothing but white space.
     Empty,
-    /// One JSON value: checked, without space between its tokens, otherwise as the upstream wrote it.
+    /// One JSON value: checked, as the upstream wrote it.
     Json(String),
     /// Any other text, decoded.
     Text(String),
@@ -134,13 +134,10 @@ fn plain_text(
     Reading { body: Body::Text(plain.into_owned()), not_json, notes }
 }
 
-/// The compact text, or the reason and the text back.
+/// The text, or the reason and the text back.
 fn as_json(plain: Cow<'_, str>) -> Result<String, (serde_json::Error, Cow<'_, str>)> {
     match json::check(&plain) {
-        Ok(()) => Ok(match json::compact(&plain) {
-            Cow::Owned(compact) => compact,
-            Cow::Borrowed(_) => plain.into_owned(),
-        }),
+        Ok(()) => Ok(plain.into_owned()),
         Err(error) => Err((error, plain)),
     }
 }

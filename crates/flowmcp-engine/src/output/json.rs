@@ -42,11 +42,19 @@ pub(super) fn compact(text: &str) -> Cow<'_, str> {
     Cow::Owned(kept)
 }
 
+/// As [`compact`], for a text of one's own.
+pub(super) fn compacted(text: String) -> String {
+    match compact(&text) {
+        Cow::Owned(compact) => compact,
+        Cow::Borrowed(_) => text,
+    }
+}
+
 /// Index behind the string that starts at `start`.
 pub(super) fn string_end(bytes: &[u8], start: usize) -> usize {
     let mut at = start + 1;
     while let Some(rest) = bytes.get(at..) {
-        let Some(found) = rest.iter().position(|byte| matches!(byte, b'"' | b'\\')) else { break };
+        let Some(found) = memchr::memchr2(b'"', b'\\', rest) else { break };
         at += found;
         if bytes.get(at) == Some(&b'"') {
             return at + 1;
