@@ -1,5 +1,7 @@
 //! From packs on disk to a catalogue: read, check, activate, in parallel; then names and keys, in order.
 
+mod outline;
+
 use std::{
     collections::{BTreeMap, HashSet},
     path::PathBuf,
@@ -13,7 +15,7 @@ use flowmcp_engine::{
 };
 use flowmcp_plugin::{NetworkAccess, SandboxSettings};
 use flowmcp_spec::{
-    Blocks, Diagnostic, Document, DocumentKind, Node, Read, Severity, SourceFile, lower_list, read_all,
+    Blocks, Diagnostic, Document, DocumentKind, Read, Severity, SourceFile, lower_list, read_all,
     schema::Test,
 };
 use flowmcp_validate::{Options, Rules, check, validate_read};
@@ -24,6 +26,7 @@ use crate::{
     lock::Guard,
     packs::{PackFiles, discover},
 };
+use outline::Outline;
 
 /// One pack to load.
 #[derive(Debug, Clone)]
@@ -490,42 +493,5 @@ fn load_file(
         tests,
         factory,
         document: read.document.filter(|_| keep.texts()),
-    }
-}
-
-/// What a schema says of itself, read without any checks: for naming what is refused.
-struct Outline {
-    namespace: String,
-    schema: String,
-}
-
-impl Outline {
-    fn of(document: Option<&Document>) -> Self {
-        let text = |key| {
-            document.and_then(|document| document.root.get(key)?.as_str()).unwrap_or_default().to_owned()
-        };
-        Outline { namespace: text("namespace"), schema: text("name") }
-    }
-
-    fn tools(document: Option<&Document>) -> &[flowmcp_spec::Entry] {
-        let main =
-            document.filter(|document| document.kind == DocumentKind::Schema).map(|document| &document.root);
-        main.and_then(|main| main.get("tools").or_else(|| main.get("routes")))
-            .map(Node::entries)
-            .unwrap_or_default()
-    }
-
-    fn descriptions(&self, document: Option<&Document>) -> Vec<(Box<str>, Box<str>)> {
-        let description = |entry: &flowmcp_spec::Entry| {
-            entry.node.get("description").and_then(Node::as_str).unwrap_or_default().into()
-        };
-        Self::tools(document).iter().map(|entry| (entry.key.clone(), description(entry))).collect()
-    }
-
-    fn tests(&self, document: Option<&Document>) -> Vec<(Box<str>, Vec<Test>)> {
-        Self::tools(document)
-            .iter()
-            .map(|entry| (entry.key.clone(), flowmcp_spec::tests_of(&entry.node)))
-            .collect()
     }
 }
