@@ -21,13 +21,12 @@ use rmcp::{
     RoleServer,
     model::{
         ClientJsonRpcMessage, ClientNotification, ClientRequest, ErrorCode, ErrorData, GetExtensions as _,
-        JsonRpcError, RequestMetaObject, ServerJsonRpcMessage, ServerResult,
+        JsonRpcError, RequestId, RequestMetaObject, ServerJsonRpcMessage, ServerResult,
     },
     transport::Transport,
 };
 use tokio::{
     io::{AsyncRead, AsyncWrite},
-    task::JoinHandle,
     time::Instant,
 };
 use tokio_util::sync::CancellationToken;
@@ -72,9 +71,6 @@ pub(crate) struct Lines<R, W> {
     handler: Handler,
     /// An `initialize` was answered, so requests without `_meta` are of a revision that has it.
     initialized: Arc<AtomicBool>,
-    /// An answer of this layer's own being written. `receive` is dropped and called again at any time, so the writing is a
-    /// task of its own; there is one at most, and nothing is read until it is done.
-    answer: Option<JoinHandle<()>>,
 }
 
 enum Phase {
@@ -104,7 +100,6 @@ where
             phase: Phase::Reading,
             handler,
             initialized: Arc::default(),
-            answer: None,
         }
     }
 
@@ -114,10 +109,8 @@ where
 
     fn refuse(&mut self, error: JsonRpcError) {
         tracing::debug!(code = error.error.code.0, message = %error.error.message, "request refused");
-        let outlet = Arc::clone(&self.outlet);
-        self.answer = Some(tokio::spawn(async move {
-            outlet.send(&ServerJsonRpcMessage::Error(error)).await;
-        }));
+        self.outlet.queue(&ServerJsonRpcMessage::Error(error));
+        self.write_out(None);
     }
 
     /// Answers a `tools/list`, the one request with a large answer, without rmcp, which would take it apart and put it
@@ -130,13 +123,21 @@ where
         }
         let cursor = list.params.as_ref().and_then(|params| params.cursor.as_deref());
         let Some(text) = self.handler.list_text(&request.id, cursor) else { return Some(message) };
-        let (outlet, in_flight) = (Arc::clone(&self.outlet), Arc::clone(&self.in_flight));
-        let id = request.id.clone();
-        self.answer = Some(tokio::spawn(async move {
-            outlet.send_text(text).await;
-            in_flight.answered(&id);
-        }));
+        self.outlet.queue_text(text);
+        self.write_out(Some(request.id.clone()));
         None
+    }
+
+    /// Writes an answer of this layer's own that was queued. `receive` is dropped and called again at any time, and goes on
+    /// reading while a client is slow to read, so the writing is a task of its own; `has_room` bounds what can wait.
+    fn write_out(&self, answered: Option<RequestId>) {
+        let (outlet, in_flight) = (Arc::clone(&self.outlet), Arc::clone(&self.in_flight));
+        tokio::spawn(async move {
+            outlet.write_out().await;
+            if let Some(id) = answered {
+                in_flight.answered(&id);
+            }
+        });
     }
 
     /// Passes a message on, unless it has to be refused.
@@ -241,10 +242,6 @@ where
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
         loop {
-            if let Some(answer) = &mut self.answer {
-                let _ = answer.await;
-                self.answer = None;
-            }
             match self.phase {
                 Phase::Reading => {
                     let line = tokio::select! {
@@ -272,6 +269,7 @@ where
                             tracing::debug!("calls in flight are cancelled");
                         }
                     }
+                    self.outlet.close().await;
                     self.ends.service.cancel();
                     return None;
                 }

@@ -3,6 +3,7 @@
 use std::{
     io,
     sync::{Mutex, PoisonError},
+    time::Duration,
 };
 
 use rmcp::model::ServerJsonRpcMessage;
@@ -14,6 +15,9 @@ use tokio_util::sync::CancellationToken;
 
 /// Bytes of unread answers above which no more requests are read.
 const BACKLOG: usize = 8 << 20;
+
+/// How long the end of a session waits for a client that does not read.
+const FLUSH: Duration = Duration::from_millis(200);
 
 /// The writing end. Messages that come while another is being written leave together with one write.
 #[derive(Debug)]
@@ -44,20 +48,38 @@ impl<W: AsyncWrite + Unpin> Outlet<W> {
 
     /// Writes one message. After a write error nothing is written any more.
     pub(super) async fn send(&self, message: &ServerJsonRpcMessage) {
+        self.queue(message);
+        self.write_out().await;
+    }
+
+    /// Takes one message for the next [`Outlet::write_out`].
+    pub(super) fn queue(&self, message: &ServerJsonRpcMessage) {
         match serde_json::to_vec(message) {
-            Ok(line) => self.send_text(line).await,
+            Ok(line) => self.queue_text(line),
             Err(error) => tracing::error!(%error, "a message could not be serialised"),
         }
     }
 
-    /// Writes one message that is JSON text already.
-    pub(super) async fn send_text(&self, mut line: Vec<u8>) {
+    /// Takes one message that is JSON text already.
+    pub(super) fn queue_text(&self, mut line: Vec<u8>) {
         line.push(b'\n');
         self.enqueue(line);
+    }
+
+    /// Writes what was taken and is not yet written.
+    pub(super) async fn write_out(&self) {
+        tokio::select! {
+            biased;
+            () = self.closed.cancelled() => {}
+            () = self.write() => {}
+        }
+    }
+
+    async fn write(&self) {
         let mut writer = self.writer.lock().await;
         let batch = self.dequeue();
         // Whoever held the writer before may have taken this line along.
-        if batch.is_empty() || self.closed.is_cancelled() {
+        if batch.is_empty() {
             return;
         }
         let result = async {
@@ -85,15 +107,17 @@ impl<W: AsyncWrite + Unpin> Outlet<W> {
         }
     }
 
-    /// Waits for a write error.
+    /// Waits for a write error, or for [`Outlet::close`].
     pub(super) async fn closed(&self) {
         self.closed.cancelled().await;
     }
 
+    /// Writes what is left, if the client reads it, and nothing afterwards.
     pub(super) async fn close(&self) {
-        if !self.closed.is_cancelled() {
-            let _ = self.writer.lock().await.flush().await;
+        if tokio::time::timeout(FLUSH, self.write_out()).await.is_err() {
+            tracing::debug!("answers that the client did not read are lost");
         }
+        self.closed.cancel();
     }
 
     /// The write error that ended the session, unless the reader has simply gone.

@@ -2,7 +2,7 @@
 
 use std::{
     io::{BufRead as _, BufReader, Read, Write as _},
-    process::{Child, ChildStdin, Command},
+    process::{Child, ChildStdin, ChildStdout, Command},
     sync::mpsc,
     time::{Duration, Instant},
 };
@@ -56,6 +56,14 @@ impl Process {
         drop(child.stdout.take());
         let log = lines(child.stderr.take().unwrap());
         Process { input: child.stdin.take(), child, output: mpsc::channel().1, log }
+    }
+
+    /// The same, with a stdout that stays open and that nobody reads.
+    pub(crate) fn start_unread(project: &Project, arguments: &[&str]) -> (Self, ChildStdout) {
+        let mut child = project.command(arguments).spawn().unwrap();
+        let unread = child.stdout.take().unwrap();
+        let log = lines(child.stderr.take().unwrap());
+        (Process { input: child.stdin.take(), child, output: mpsc::channel().1, log }, unread)
     }
 
     #[track_caller]

@@ -101,6 +101,29 @@ fn a_closed_stdout_ends_the_process_quietly() {
 }
 
 #[test]
+fn a_client_that_reads_no_more_keeps_no_process() {
+    let upstream = Upstream::start();
+    // More than a pipe holds.
+    let long = schema("long", "Long", "", &tool("get").replace("Does get", &"x".repeat(200_000)));
+    let config = "[limits]\ndrain = \"1s\"\n";
+    let project = project(&upstream, config).file("pack/Long.mjs", long);
+    for by_signal in [false, true] {
+        let (mut process, unread) = Process::start_unread(&project, &[]);
+        process.send(&[INITIALIZE, INITIALIZED, &request(1, "tools/list"), &request(2, "ping")]);
+        process.logged("tools visible");
+        let input = if by_signal {
+            process.terminate();
+            process.input.take()
+        } else {
+            None
+        };
+        let (code, _, log) = process.end(PROMPT);
+        assert_eq!(code, Some(0), "{log:#?}");
+        drop((unread, input));
+    }
+}
+
+#[test]
 fn stdout_is_json_rpc_even_when_everything_is_logged() {
     let upstream = Upstream::start();
     let project = project(&upstream, "[log]\nlevel = \"trace\"\n");
