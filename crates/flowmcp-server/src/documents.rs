@@ -4,7 +4,7 @@ use std::{io, path::Path};
 
 use flowmcp_spec::{Read, SourceFile, read_all};
 
-use crate::packs::discover;
+use crate::{load::threads, packs::discover};
 
 /// The files of a pack with what reading them gave.
 #[derive(Debug)]
@@ -32,8 +32,7 @@ pub(crate) fn read_documents(pack: &Path, file_bytes: usize) -> io::Result<PackD
                 Err(error) => faults.push(error.to_string()),
             }
         }
-        let threads = std::thread::available_parallelism().map_or(1, usize::from).min(8);
-        let reads = read_all(&sources, threads, |_, read| read);
+        let reads = read_all(&sources, threads(), |_, read| read);
         sources.into_iter().zip(reads).collect()
     };
     let files = read(&found.files);

@@ -241,7 +241,8 @@ fn kind(hidden: &Hidden) -> &'static str {
     }
 }
 
-fn threads() -> usize {
+/// How many threads read files.
+pub(crate) fn threads() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from).min(8)
 }
 

@@ -81,12 +81,9 @@ fn uses_in(source: &SourceFile, schema: &Schema, name: &str) -> Vec<Use> {
     let mut uses = Vec::new();
     for tool in &schema.tools {
         let id = format!("{}/{}", schema.namespace, tool.name);
-        let mut row = json!({ "tool": id, "file": &*source.path });
         let mut add = |how: String, key: &str, value: Value| {
-            if let Value::Object(row) = &mut row {
-                row.insert(key.to_owned(), value);
-            }
-            uses.push(Use { tool: id.clone(), file: source.path.to_string(), how, row: row.clone() });
+            let row = json!({ "tool": id, "file": &*source.path, key: value });
+            uses.push(Use { tool: id.clone(), file: source.path.to_string(), how, row });
         };
         for input in &tool.inputs {
             let Primitive::Enum(members) = &input.z.primitive else { continue };

@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use serde_json::Value;
+
 use super::project::{Project, Ran, schema, tool, with_parameters};
 
 const HANDLERS: &str =
@@ -114,6 +116,11 @@ fn the_tools_that_use_a_list_are_found() {
     let json = project.run(&["list-refs", "colours", "--json", "pack"]).code(0).json();
     assert_eq!(json["uses"][0]["tool"], "listed/paint");
     assert_eq!(json["uses"][0]["parameter"]["name"], "colour");
+    let handled = with_list() + &HANDLERS.replace("made:", "paint:").replace("() =>", "({ sharedLists }) =>");
+    fs::write(project.path("pack/providers/listed/Listed.mjs"), handled).unwrap();
+    let json = project.run(&["list-refs", "colours", "--json"]).code(0).json();
+    assert_eq!((&json["uses"][0]["handlers"], &json["uses"][1]["parameter"]), (&Value::Null, &Value::Null));
+    assert_eq!(json["uses"][1]["handlers"], true);
     let wrong = project.run(&["list-refs", "colors"]).code(2);
     assert!(wrong.stderr.contains("did you mean colours?"), "{}", wrong.stderr);
 }
