@@ -5,7 +5,7 @@ use std::fmt::Write;
 use sha2::{Digest, Sha256};
 
 use crate::{
-    Entry, Member, Node, Primitive, Schema, Span, Value,
+    Entry, Node, Schema, Span, Value,
     schema::{ListReference, Tool},
 };
 
@@ -41,7 +41,8 @@ pub fn tool_hash(main: &Node, schema: &Schema, tool: &Tool) -> Option<String> {
     for key in ["method", "path", "parameters", "output"] {
         fields.extend(declared.get(key).map(|value| entry(key, value.clone())));
     }
-    let lists = schema.lists.iter().filter(|list| names(tool, &list.name)).map(reference).collect();
+    let lists =
+        schema.lists.iter().filter(|list| tool.takes_values_from(&list.name)).map(reference).collect();
     let input = object(vec![
         entry("namespace", text(&schema.namespace)),
         entry("version", text(&schema.version)),
@@ -60,16 +61,6 @@ pub fn agent_hash(tools: &[(&str, &str)]) -> String {
         .map(|(id, hash)| object(vec![entry("id", text(id)), entry("hash", text(hash))]))
         .collect();
     hash(&array(rows))
-}
-
-/// Whether a parameter of the tool takes its values from a list.
-fn names(tool: &Tool, list: &str) -> bool {
-    tool.inputs.iter().any(|input| match &input.z.primitive {
-        Primitive::Enum(members) => members
-            .iter()
-            .any(|member| matches!(member, Member::List { list: named, .. } if **named == *list)),
-        _ => false,
-    })
 }
 
 fn reference(list: &ListReference) -> Node {

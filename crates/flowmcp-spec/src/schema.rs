@@ -6,7 +6,7 @@ use std::{fmt, sync::Arc};
 
 use serde_json::Value;
 
-use crate::{Span, ZType};
+use crate::{Member, Primitive, Span, ZType};
 
 pub use resources::{
     Author, DatabaseMode, FREE_QUERY, FREE_QUERY_MOST_ROWS, FREE_QUERY_ROWS, GET_SCHEMA, Origin, Query,
@@ -73,6 +73,17 @@ pub struct Tool {
     pub hooks: Hooks,
     /// Server parameters that its request holds.
     pub server_params: Vec<Box<str>>,
+}
+
+impl Tool {
+    /// Whether a parameter takes its values from this list; asked before lists are resolved.
+    pub fn takes_values_from(&self, list: &str) -> bool {
+        let names = |member: &Member| matches!(member, Member::List { list: named, .. } if **named == *list);
+        self.inputs.iter().any(|input| match &input.z.primitive {
+            Primitive::Enum(members) => members.iter().any(names),
+            _ => false,
+        })
+    }
 }
 
 /// HTTP method.

@@ -3,8 +3,8 @@
 use std::{collections::BTreeMap, path::Path};
 
 use flowmcp_spec::{
-    Document, DocumentKind, Member, Node, Primitive, Read, Schema, SourceFile, agent_hash, hash, lower,
-    lower_list, sha256, tool_hash,
+    Document, DocumentKind, Node, Read, Schema, SourceFile, agent_hash, hash, lower, lower_list, sha256,
+    tool_hash,
 };
 
 use super::{Lock, LockedFile, LockedList};
@@ -88,12 +88,7 @@ pub(super) fn lists_of<'l>(
     let named = |name: &str| {
         schema.lists.iter().any(|reference| &*reference.name == name)
             || (in_code && text.contains(name))
-            || schema.tools.iter().flat_map(|tool| &tool.inputs).any(|input| match &input.z.primitive {
-                Primitive::Enum(members) => members
-                    .iter()
-                    .any(|member| matches!(member, Member::List { list, .. } if **list == *name)),
-                _ => false,
-            })
+            || schema.tools.iter().any(|tool| tool.takes_values_from(name))
     };
     known.into_iter().filter(|name| named(name)).collect()
 }
